@@ -106,6 +106,8 @@ SCREENS_MAX = 80
 LIST_ITEMS_MAX = 100
 RECORDS_PER_ENTITY_MAX = 200
 RECORDS_MAX = 1000
+RECORD_ID_MAX_CHARS = 64
+RATING_MAX = 5
 
 # ======================================================================
 # §02 errors: the closed table of failure codes
@@ -295,7 +297,644 @@ def describe_problems(problems: Sequence[Problem]) -> str:
 # ======================================================================
 # §07 blueprint: schema, semantic checks, patches, differences in words
 # ======================================================================
-# Rules: uses §01-04; pure.
+# Rules: uses §01-04; pure. BLUEPRINT_SCHEMA is published and checked; what a schema cannot say (references, values
+# that fit their field) is in the check functions below it, each problem with its JSON pointer (RFC 6901).
+
+ID_PATTERN = "^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
+RECORD_ID_PATTERN = "^[a-z0-9]+([_-][a-z0-9]+)*$"
+SLUG_PATTERN = "^[a-z0-9]+(-[a-z0-9]+)*$"
+DATE_PATTERN = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+DATETIME_PATTERN = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}$"
+LANG_PATTERN = "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
+
+# The JSON type of each field type's values; `tags` is a list of strings, `duration` counts minutes.
+# fmt: off
+FIELD_TYPES: Mapping[str, str] = {
+    "text": "string", "longtext": "string", "number": "number", "money": "number", "percent": "number",
+    "date": "string", "datetime": "string", "duration": "number", "status": "string", "choice": "string",
+    "boolean": "boolean", "email": "string", "phone": "string", "url": "string", "address": "string",
+    "person": "string", "tags": "array", "rating": "integer", "ref": "string",
+}
+NUMERIC_TYPES = ("number", "money", "percent", "duration", "rating")
+CHOICE_TYPES = ("status", "choice")
+DATE_TYPES = ("date", "datetime")
+SETTING_TYPES = ("number", "money", "percent", "duration", "text", "boolean", "date")
+
+# Which members a screen of each type may have beside id, title, type and because; those with * it must have.
+SCREEN_TYPES: Mapping[str, tuple[str, ...]] = {
+    "dashboard": ("widgets*", "measure"),
+    "list":      ("entity*", "columns", "filters"),
+    "cards":     ("entity*", "columns", "filters"),
+    "detail":    ("entity*",),
+    "form":      ("entity*", "steps"),
+    "board":     ("entity*", "groupBy*", "filters"),
+    "calendar":  ("entity*", "dateField*", "endField", "filters"),
+    "timeline":  ("entity*", "dateField*", "endField", "filters"),
+    "inbox":     ("entity*", "columns", "filters"),
+    "report":    ("entity*", "groupBy", "measure", "filters"),
+    "settings":  (),
+}
+WIDGET_KINDS = ("count", "sum", "list", "bars", "donut", "trend")
+FILTER_TIMES = ("overdue", "today", "this_week", "next_30_days")
+RIGHTS = ("create", "edit", "delete")
+LAYOUTS = ("sidebar", "topbar", "tabs")
+DENSITIES = ("compact", "comfortable", "roomy")
+MODES = ("auto", "light", "dark")
+CORNERS = ("sharp", "soft", "round")
+PALETTES = ("harbour", "moss", "plum", "ember", "slate", "sand")
+DETAIL_FORMS = ("page", "panel", "dialog")
+ENTRY_FORMS = ("page", "guided", "dialog")
+MAIN_VIEWS = ("table", "board", "calendar", "timeline", "cards", "inbox", "form")
+ICONS = (
+    "person", "people", "building", "briefcase", "box", "cart", "card", "coin", "file", "folder", "check", "flag",
+    "calendar", "clock", "bell", "chat", "mail", "phone", "map", "truck", "car", "wrench", "gear", "chart", "heart",
+    "leaf", "paw", "book", "cap", "home", "door", "star", "shield", "flask", "food", "ball", "tag", "link", "circle",
+)
+# fmt: on
+
+_TITLES = {
+    "asOf": "Today",
+    "lang": "Language",
+    "dir": "Writing direction",
+    "id": "Identifier",
+    "because": "Reason",
+}
+
+
+def _member_title(name: str) -> str:
+    return _TITLES.get(name) or re.sub("([A-Z])", lambda m: " " + m[1].lower(), name).capitalize()
+
+
+def _object(description: str, members: Mapping[str, dict[str, Any]], required: str) -> dict[str, Any]:
+    """A closed object schema; each member gets its title from its name."""
+    properties = {name: {"title": _member_title(name), **schema} for name, schema in members.items()}
+    head = {"type": "object", "description": description, "required": required.split()}
+    return {**head, "properties": properties, "additionalProperties": False}
+
+
+def _text(description: str, most: int = TEXT_MAX_CHARS, least: int = 0) -> dict[str, Any]:
+    return {"type": "string", "description": description, "minLength": least, "maxLength": most}
+
+
+def _label(description: str) -> dict[str, Any]:
+    return _text(description, LABEL_MAX_CHARS, 1)
+
+
+def _id(description: str) -> dict[str, Any]:
+    return {"type": "string", "description": description, "pattern": ID_PATTERN, "maxLength": ID_MAX_CHARS}
+
+
+def _one_of(description: str, values: Iterable[str]) -> dict[str, Any]:
+    return {"type": "string", "description": description, "enum": list(values)}
+
+
+def _many(
+    description: str, items: dict[str, Any], most: int = LIST_ITEMS_MAX, least: int = 0
+) -> dict[str, Any]:
+    return {"type": "array", "description": description, "items": items, "minItems": least, "maxItems": most}
+
+
+_FILTER = _object(
+    "Which records count: those whose field has one of the values, or whose date falls in a time.",
+    {
+        "field": _id("A field of the widget's entity."),
+        "values": _many("The values that count (status or choice).", _label("One value."), least=1),
+        "when": _one_of("Where a date lies, seen from the blueprint's asOf.", FILTER_TIMES),
+    },
+    "field",
+)
+_WIDGET = _object(
+    "One tile or chart of a dashboard.",
+    {
+        "kind": _one_of(
+            "count and sum are tiles, list shows rows, bars, donut and trend are charts.", WIDGET_KINDS
+        ),
+        "entity": _id("The entity that is counted or shown."),
+        "title": _label("The tile's heading."),
+        "filter": _FILTER,
+        "measure": _id(
+            "sum, bars, trend: the numeric field that is added up; without it records are counted."
+        ),
+    },
+    "kind entity title",
+)
+_ROLE = _object(
+    "Somebody who uses the product; the page can be seen through each role's eyes.",
+    {
+        "id": _id("Unique among the roles."),
+        "label": _label("What the role is called."),
+        "because": _text("The words of the brief that caused it."),
+        "screens": _many("Ids of the screens the role may see; absent: all.", _id("A screen id.")),
+        "rights": _many("What the role may do to records; absent: all.", _one_of("A right.", RIGHTS)),
+    },
+    "id label",
+)
+_FIELD = _object(
+    "One member of an entity's records.",
+    {
+        "id": _id('Unique within the entity; never "id".'),
+        "label": _label("The field's name in forms and columns."),
+        "type": _one_of("What the values are; duration is in minutes, rating is 1 to 5.", FIELD_TYPES),
+        "required": {"type": "boolean", "description": "Whether a form insists on it."},
+        "hint": _text("Help beside the input.", LABEL_MAX_CHARS),
+        "min": {"type": "number", "description": "The smallest value a form accepts (numeric types)."},
+        "max": {"type": "number", "description": "The largest value a form accepts (numeric types)."},
+        "values": _many(
+            "status, choice: the allowed values; a status in its order.", _label("A value."), least=1
+        ),
+        "entity": _id("ref: the entity whose record is referred to."),
+        "unit": _text("What a number counts, for example km or EUR.", LABEL_MAX_CHARS),
+        "default": {"description": "The value a new record starts with; it must fit the type."},
+    },
+    "id label type",
+)
+_RECORD = {
+    "type": "object",
+    "title": "Record",
+    "description": "One record: its id and a value for each field id. A missing member is filled with fictional data.",
+    "required": ["id"],
+    "properties": {
+        "id": {
+            "type": "string",
+            "title": "Identifier",
+            "description": "Unique within the entity; refs use it.",
+            "pattern": RECORD_ID_PATTERN,
+            "maxLength": RECORD_ID_MAX_CHARS,
+        }
+    },
+    "additionalProperties": {"description": "The value of the field with this id."},
+}
+_ENTITY = _object(
+    "A kind of record.",
+    {
+        "id": _id("Unique among the entities."),
+        "label": _label("One of them, for example Inspection."),
+        "plural": _label("Several of them."),
+        "icon": _one_of("A drawing of the page.", ICONS),
+        "because": _text("The words of the brief that caused it."),
+        "fields": _many("The fields in their order.", _FIELD, FIELDS_MAX, 1),
+        "display": _id("The field that names a record."),
+        "records": _many("The fictional records.", _RECORD, RECORDS_PER_ENTITY_MAX),
+    },
+    "id label plural fields display",
+)
+_SCREEN = _object(
+    "One screen. Which members belong to which type: "
+    + "; ".join(f"{name}: {', '.join(members) or 'none'}" for name, members in SCREEN_TYPES.items())
+    + " (* is required).",
+    {
+        "id": _id("Unique among the screens."),
+        "title": _label("The screen's heading."),
+        "type": _one_of("What kind of screen it is.", SCREEN_TYPES),
+        "because": _text("The words of the brief that caused it."),
+        "entity": _id("The entity it shows (all but dashboard and settings)."),
+        "columns": _many("list, cards, inbox: the field ids shown, in order.", _id("A field id.")),
+        "groupBy": _id("board: the status or choice field of its columns. report: the field it groups by."),
+        "dateField": _id("calendar, timeline: the date or datetime field."),
+        "endField": _id("calendar, timeline: the field with the end of a span."),
+        "measure": _id("report, dashboard: the numeric field that is added up."),
+        "steps": _many(
+            "form: lists of field ids; more than one list makes it guided.",
+            _many("One step.", _id("A field id."), FIELDS_MAX, 1),
+        ),
+        "filters": _many("The field ids offered as filters.", _id("A field id.")),
+        "widgets": _many("dashboard: its tiles and charts.", _WIDGET),
+    },
+    "id title type",
+)
+_FLOW = _object(
+    "A journey through screens that a reviewer can follow.",
+    {
+        "id": _id("Unique among the flows."),
+        "label": _label("What the journey is called."),
+        "role": _id("The role that makes it."),
+        "steps": _many(
+            "The stations in order.",
+            _object(
+                "One station.",
+                {
+                    "screen": _id("A screen id."),
+                    "record": {
+                        "type": "string",
+                        "description": "The record shown, by id.",
+                        "pattern": RECORD_ID_PATTERN,
+                        "maxLength": RECORD_ID_MAX_CHARS,
+                    },
+                    "hint": _text("What to do here.", LABEL_MAX_CHARS),
+                },
+                "screen",
+            ),
+            least=1,
+        ),
+    },
+    "id label steps",
+)
+_SETTING = _object(
+    "A number, limit or switch of the product that can be changed on a settings screen.",
+    {
+        "id": _id("Unique among the settings."),
+        "label": _label("The setting's name."),
+        "type": _one_of("What its value is.", SETTING_TYPES),
+        "value": {"description": "The value; it must fit the type."},
+        "unit": _text("What a number counts.", LABEL_MAX_CHARS),
+        "because": _text("The words of the brief that caused it."),
+    },
+    "id label type value",
+)
+_AXES = _object(
+    "Where this variant stands on the axes in which variants differ.",
+    {
+        "navigation": _one_of("The main navigation.", LAYOUTS),
+        "home": _one_of("The type of the first screen.", SCREEN_TYPES),
+        "main": _one_of("How the lead record is mainly seen.", MAIN_VIEWS),
+        "detail": _one_of("How one record opens.", DETAIL_FORMS),
+        "entry": _one_of("How a record is entered.", ENTRY_FORMS),
+        "density": _one_of("How much fits on a screen.", DENSITIES),
+    },
+    "navigation home main detail entry density",
+)
+_VARIANT = _object(
+    "Which of the variants this is.",
+    {
+        "id": _one_of("Its letter.", VARIANT_LETTERS),
+        "question": _text("The question that this variant answers.", LABEL_MAX_CHARS, 1),
+        "rationale": _text("Whom it serves, in one paragraph."),
+        "cost": _text("What one pays for it."),
+        "axes": _AXES,
+    },
+    "id question axes",
+)
+_THEME = _object(
+    "How the page looks.",
+    {
+        "palette": _one_of("The family of colours.", PALETTES),
+        "layout": _one_of("Where the navigation is.", LAYOUTS),
+        "density": _one_of("How much fits on a screen.", DENSITIES),
+        "mode": _one_of("Light, dark, or as the device says.", MODES),
+        "corners": _one_of("How round corners are.", CORNERS),
+    },
+    "palette layout density mode corners",
+)
+BLUEPRINT_SCHEMA: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "Protoyard blueprint",
+    **_object(
+        "The source of truth of one prototype variant. References go by id.",
+        {
+            "blueprint": {"const": 1, "description": "The version of this format."},
+            "title": _label("The product's name."),
+            "brief": _text("The brief it was drawn from.", BRIEF_MAX_CHARS),
+            "lang": {
+                "type": "string",
+                "description": "BCP 47 tag of the interface language.",
+                "pattern": LANG_PATTERN,
+                "maxLength": LABEL_MAX_CHARS,
+            },
+            "dir": _one_of("The script's direction.", ("ltr", "rtl")),
+            "seed": {
+                "type": "integer",
+                "description": "Decides the fictional data.",
+                "minimum": 0,
+                "maximum": SEED_MAX,
+            },
+            "asOf": {
+                "type": "string",
+                "description": "The date that the prototype takes for today.",
+                "pattern": DATE_PATTERN,
+            },
+            "variant": _VARIANT,
+            "roles": _many("Who uses it.", _ROLE),
+            "entities": _many(
+                f"The kinds of record; at most {RECORDS_MAX} records in all.", _ENTITY, ENTITIES_MAX, 1
+            ),
+            "screens": _many("The screens.", _SCREEN, SCREENS_MAX, 1),
+            "navigation": _many(
+                "Screen ids of the menu in order; the first is home.", _id("A screen id."), least=1
+            ),
+            "flows": _many("Journeys.", _FLOW),
+            "settings": _many("Numbers and limits found in the brief.", _SETTING),
+            "theme": _THEME,
+        },
+        "blueprint title brief lang dir seed asOf variant roles entities screens navigation flows settings theme",
+    ),
+}
+
+
+# --- values ---------------------------------------------------------------------------------------------------
+
+
+def is_date(text: str) -> bool:
+    """Whether `text` is a real calendar date, YYYY-MM-DD."""
+    if not re.fullmatch(DATE_PATTERN, text):
+        return False
+    from datetime import date
+
+    try:
+        date(*map(int, text.split("-")))
+    except ValueError:
+        return False
+    return True
+
+
+def is_datetime(text: str) -> bool:
+    """Whether `text` is a real local time, YYYY-MM-DDTHH:MM."""
+    day, _, clock = text.partition("T")
+    return is_date(day) and bool(re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", clock))
+
+
+def _check_date_value(value: Any, kind: str) -> str:
+    if kind == "date" and not is_date(value):
+        return f"{render_json(value)} is no real date; write YYYY-MM-DD"
+    if kind == "datetime" and not is_datetime(value):
+        return f"{render_json(value)} is no real date and time; write YYYY-MM-DDTHH:MM"
+    return ""
+
+
+def check_value(value: Any, field: Mapping[str, Any]) -> str:
+    """What is wrong with a value of `field` (references apart), or "": an empty string is an explicit empty."""
+    kind = field["type"]
+    if value == "":
+        return ""
+    wanted = {"type": FIELD_TYPES.get(kind, "string")}
+    if kind == "tags":
+        wanted["items"] = {"type": "string", "maxLength": LABEL_MAX_CHARS}
+    if kind == "rating":
+        wanted.update(minimum=1, maximum=RATING_MAX)
+    if wanted["type"] == "string":
+        wanted["maxLength"] = TEXT_MAX_CHARS
+    if kind in CHOICE_TYPES:
+        wanted["enum"] = field.get("values", [])
+    problems = check_schema(value, wanted)
+    if problems:
+        return problems[0].message
+    return _check_date_value(value, kind)
+
+
+# --- semantic checks: each yields Problems for one part of a blueprint that fits the schema --------------------
+
+
+class _Index(NamedTuple):
+    """Look-ups over one blueprint, by id."""
+
+    entities: Mapping[str, Mapping[str, Any]]
+    fields: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    records: Mapping[str, frozenset[str]]
+    screens: Mapping[str, Mapping[str, Any]]
+    roles: Mapping[str, Mapping[str, Any]]
+
+
+def _index(blueprint: Mapping[str, Any]) -> _Index:
+    entities = {entity["id"]: entity for entity in blueprint["entities"]}
+    return _Index(
+        entities,
+        {name: {field["id"]: field for field in entity["fields"]} for name, entity in entities.items()},
+        {name: frozenset(r["id"] for r in entity.get("records", ())) for name, entity in entities.items()},
+        {screen["id"]: screen for screen in blueprint["screens"]},
+        {role["id"]: role for role in blueprint["roles"]},
+    )
+
+
+def _check_known(pointer: str, what: str, name: str, known: Iterable[str]) -> Iterator[Problem]:
+    choices = list(known)
+    if name in choices:
+        return
+    guess = nearest(name, choices)
+    listed = ", ".join(choices[:PROBLEMS_SHOWN]) or "none"
+    advice = f'did you mean "{guess}"?' if guess else f"known: {listed}"
+    yield Problem(pointer, f'there is no {what} "{name}"; {advice}')
+
+
+def _check_unique(pointer: str, names: Iterable[str]) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for index, name in enumerate(names):
+        if name in seen:
+            yield Problem(f"{pointer}/{index}", f'"{name}" is there twice')
+        seen.add(name)
+
+
+def _check_ids(blueprint: Mapping[str, Any]) -> Iterator[Problem]:
+    for group in ("roles", "entities", "screens", "flows", "settings"):
+        yield from _check_unique(f"/{group}", (item["id"] for item in blueprint[group]))
+    for index, entity in enumerate(blueprint["entities"]):
+        yield from _check_unique(f"/entities/{index}/fields", (field["id"] for field in entity["fields"]))
+        yield from _check_unique(f"/entities/{index}/records", (r["id"] for r in entity.get("records", ())))
+
+
+# Members of a field that only some types may have.
+_FIELD_MEMBERS = {"values": CHOICE_TYPES, "entity": ("ref",), "min": NUMERIC_TYPES, "max": NUMERIC_TYPES}
+
+
+def _check_field(field: Mapping[str, Any], pointer: str, index: _Index) -> Iterator[Problem]:
+    kind = field["type"]
+    if field["id"] == "id":
+        yield Problem(f"{pointer}/id", 'a field cannot be called "id"; every record has one already')
+    for member, kinds in _FIELD_MEMBERS.items():
+        if member in field and kind not in kinds:
+            yield Problem(
+                f"{pointer}/{member}", f"belongs to fields of type {', '.join(kinds)} only, not {kind}"
+            )
+    if kind in CHOICE_TYPES and "values" not in field:
+        yield Problem(f"{pointer}/values", f"is required for a field of type {kind}")
+    if kind == "ref" and "entity" not in field:
+        yield Problem(f"{pointer}/entity", "is required for a field of type ref")
+    if kind == "ref" and "entity" in field:
+        yield from _check_known(f"{pointer}/entity", "entity", field["entity"], index.entities)
+    yield from _check_unique(f"{pointer}/values", field.get("values", ()))
+    if "min" in field and "max" in field and field["min"] > field["max"]:
+        yield Problem(f"{pointer}/max", "is smaller than min")
+    wrong = check_value(field.get("default", ""), field)
+    if wrong:
+        yield Problem(f"{pointer}/default", wrong)
+
+
+def _check_record(
+    record: Mapping[str, Any], pointer: str, fields: Mapping[str, Any], index: _Index
+) -> Iterator[Problem]:
+    for name, value in record.items():
+        if name == "id":
+            continue
+        here = render_pointer(pointer, name)
+        if name not in fields:
+            yield from _check_known(here, "field", name, fields)
+            continue
+        wrong = check_value(value, fields[name])
+        if wrong:
+            yield Problem(here, wrong)
+        target = fields[name].get("entity") if value else None
+        if not wrong and target in index.entities and "records" in index.entities[target]:
+            yield from _check_known(here, f"{target} record", value, index.records[target])
+
+
+def _check_entities(blueprint: Mapping[str, Any], index: _Index) -> Iterator[Problem]:
+    for number, entity in enumerate(blueprint["entities"]):
+        pointer = f"/entities/{number}"
+        fields = index.fields[entity["id"]]
+        yield from _check_known(f"{pointer}/display", "field", entity["display"], fields)
+        for place, field in enumerate(entity["fields"]):
+            yield from _check_field(field, f"{pointer}/fields/{place}", index)
+        for place, record in enumerate(entity.get("records", ())):
+            yield from _check_record(record, f"{pointer}/records/{place}", fields, index)
+    total = sum(len(entity.get("records", ())) for entity in blueprint["entities"])
+    if total > RECORDS_MAX:
+        yield Problem("/entities", f"hold {total} records; at most {RECORDS_MAX} are allowed in all")
+
+
+def _check_field_of(
+    pointer: str, name: str, fields: Mapping[str, Any], kinds: Iterable[str] = ()
+) -> Iterator[Problem]:
+    unknown = list(_check_known(pointer, "field", name, fields))
+    yield from unknown
+    if not unknown and kinds and fields[name]["type"] not in kinds:
+        yield Problem(pointer, f'"{name}" is of type {fields[name]["type"]}; it must be {" or ".join(kinds)}')
+
+
+def _check_widget(widget: Mapping[str, Any], pointer: str, index: _Index) -> Iterator[Problem]:
+    yield from _check_known(f"{pointer}/entity", "entity", widget["entity"], index.entities)
+    fields = index.fields.get(widget["entity"])
+    if fields is None:
+        return
+    if widget["kind"] == "sum" and "measure" not in widget:
+        yield Problem(f"{pointer}/measure", "is required for a widget of kind sum")
+    if "measure" in widget:
+        yield from _check_field_of(f"{pointer}/measure", widget["measure"], fields, NUMERIC_TYPES)
+    chosen = widget.get("filter")
+    if chosen is None:
+        return
+    if ("values" in chosen) == ("when" in chosen):
+        yield Problem(f"{pointer}/filter", "needs either values or when")
+    kinds = DATE_TYPES if "when" in chosen else CHOICE_TYPES
+    yield from _check_field_of(f"{pointer}/filter/field", chosen["field"], fields, kinds)
+    allowed = fields.get(chosen["field"], {}).get("values", ())
+    for place, value in enumerate(chosen.get("values", ()) if allowed else ()):
+        yield from _check_known(f"{pointer}/filter/values/{place}", "value", value, allowed)
+
+
+# Members of a screen that name one field: the types that the field may have.
+# fmt: off
+_SCREEN_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "groupBy": (), "dateField": DATE_TYPES, "endField": DATE_TYPES, "measure": NUMERIC_TYPES,
+}
+# fmt: on
+
+
+def _check_screen_members(screen: Mapping[str, Any], pointer: str) -> Iterator[Problem]:
+    members = SCREEN_TYPES[screen["type"]]
+    names = {name.rstrip("*") for name in members}
+    for name in ("entity", "columns", *_SCREEN_FIELDS, "steps", "filters", "widgets"):
+        if name in screen and name not in names:
+            yield Problem(f"{pointer}/{name}", f"does not belong to a screen of type {screen['type']}")
+        if f"{name}*" in members and name not in screen:
+            yield Problem(f"{pointer}/{name}", f"is required for a screen of type {screen['type']}")
+
+
+def _check_screen(screen: Mapping[str, Any], pointer: str, index: _Index) -> Iterator[Problem]:
+    yield from _check_screen_members(screen, pointer)
+    for place, widget in enumerate(screen.get("widgets", ())):
+        yield from _check_widget(widget, f"{pointer}/widgets/{place}", index)
+    if "entity" not in screen:
+        return
+    yield from _check_known(f"{pointer}/entity", "entity", screen["entity"], index.entities)
+    fields = index.fields.get(screen["entity"])
+    if fields is None:
+        return
+    for name, kinds in _SCREEN_FIELDS.items():
+        if name in screen:
+            wanted = CHOICE_TYPES if (name, screen["type"]) == ("groupBy", "board") else kinds
+            yield from _check_field_of(f"{pointer}/{name}", screen[name], fields, wanted)
+    for name in ("columns", "filters"):
+        for place, field in enumerate(screen.get(name, ())):
+            yield from _check_known(f"{pointer}/{name}/{place}", "field", field, fields)
+    for step, names in enumerate(screen.get("steps", ())):
+        for place, field in enumerate(names):
+            yield from _check_known(f"{pointer}/steps/{step}/{place}", "field", field, fields)
+
+
+def _check_navigation(blueprint: Mapping[str, Any], index: _Index) -> Iterator[Problem]:
+    for place, name in enumerate(blueprint["navigation"]):
+        yield from _check_known(f"/navigation/{place}", "screen", name, index.screens)
+    yield from _check_unique("/navigation", blueprint["navigation"])
+    for number, role in enumerate(blueprint["roles"]):
+        for place, name in enumerate(role.get("screens", ())):
+            yield from _check_known(f"/roles/{number}/screens/{place}", "screen", name, index.screens)
+        if "screens" in role and not set(role["screens"]) & set(blueprint["navigation"]):
+            yield Problem(
+                f"/roles/{number}/screens", "holds no screen of the navigation: the role could reach nothing"
+            )
+
+
+def _check_flow_step(
+    step: Mapping[str, Any], pointer: str, role: Mapping[str, Any], index: _Index
+) -> Iterator[Problem]:
+    name = step["screen"]
+    yield from _check_known(f"{pointer}/screen", "screen", name, index.screens)
+    if name in index.screens and name not in role.get("screens", index.screens):
+        yield Problem(f"{pointer}/screen", f'the role "{role["id"]}" may not see the screen "{name}"')
+    entity = index.screens.get(name, {}).get("entity")
+    if "record" in step and name in index.screens:
+        yield from _check_known(
+            f"{pointer}/record", f"{entity} record", step["record"], index.records.get(entity, ())
+        )
+
+
+def _check_flows(blueprint: Mapping[str, Any], index: _Index) -> Iterator[Problem]:
+    for number, flow in enumerate(blueprint["flows"]):
+        if "role" in flow:
+            yield from _check_known(f"/flows/{number}/role", "role", flow["role"], index.roles)
+        role = index.roles.get(flow.get("role", ""), {})
+        for place, step in enumerate(flow["steps"]):
+            yield from _check_flow_step(step, f"/flows/{number}/steps/{place}", role, index)
+
+
+def _check_settings(blueprint: Mapping[str, Any]) -> Iterator[Problem]:
+    if not is_date(blueprint["asOf"]):
+        yield Problem("/asOf", f'"{blueprint["asOf"]}" is no real date')
+    for number, setting in enumerate(blueprint["settings"]):
+        wrong = check_value(setting["value"], setting)
+        if wrong:
+            yield Problem(f"/settings/{number}/value", wrong)
+
+
+def check_blueprint(value: Any) -> list[Problem]:
+    """Every problem of a parsed blueprint, schema first; only one that fits the schema is checked for meaning."""
+    problems = check_schema(value, BLUEPRINT_SCHEMA)
+    if problems:
+        return problems
+    index = _index(value)
+    screens = (
+        problem
+        for number, screen in enumerate(value["screens"])
+        for problem in _check_screen(screen, f"/screens/{number}", index)
+    )
+    parts = (_check_ids(value), _check_entities(value, index), screens, _check_navigation(value, index))
+    return [
+        problem for part in (*parts, _check_flows(value, index), _check_settings(value)) for problem in part
+    ]
+
+
+# --- text and digest ------------------------------------------------------------------------------------------
+
+
+def render_blueprint(blueprint: Mapping[str, Any]) -> str:
+    """The text of a blueprint file: the members in the schema's order, indented, one newline at the end."""
+    return render_document(_ordered(blueprint, BLUEPRINT_SCHEMA))
+
+
+def _ordered(value: Any, schema: Mapping[str, Any]) -> Any:
+    if isinstance(value, list):
+        return [_ordered(item, schema.get("items", {})) for item in value]
+    if not isinstance(value, dict):
+        return value
+    known = schema.get("properties", {})
+    names = [name for name in known if name in value] + [name for name in value if name not in known]
+    return {name: _ordered(value[name], known.get(name, {})) for name in names}
+
+
+def digest(blueprint: Mapping[str, Any]) -> str:
+    """`sha256:` and the hex digest of the blueprint file's bytes."""
+    import hashlib
+
+    return "sha256:" + hashlib.sha256(render_blueprint(blueprint).encode("utf-8")).hexdigest()
+
 
 # ======================================================================
 # §08 archetypes: tables of record types, fields, statuses, words

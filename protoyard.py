@@ -297,7 +297,7 @@ def describe_problems(problems: Sequence[Problem]) -> str:
 # ======================================================================
 # §07 blueprint: schema, semantic checks, patches, differences in words
 # ======================================================================
-# Rules: uses §01-04; pure. BLUEPRINT_SCHEMA is published and checked; what a schema cannot say (references, values
+# Rules: uses §01-04; pure. blueprint_schema() is published and checked; what a schema cannot say (references, values
 # that fit their field) is in the check functions below it, each problem with its JSON pointer (RFC 6901).
 
 ID_PATTERN = "^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
@@ -352,272 +352,174 @@ ICONS = (
 )
 # fmt: on
 
-_TITLES = {
-    "asOf": "Today",
-    "lang": "Language",
-    "dir": "Writing direction",
-    "id": "Identifier",
-    "because": "Reason",
+# The objects of a blueprint: (what it is, required members, rows of member, kind, description). A kind is a name of
+# _SIMPLE, of _ENUMS or of this table; [kind] is a list of it, [kind]+ a list that may not be empty.
+# fmt: off
+_OBJECTS: Mapping[str, tuple[str, str, tuple[tuple[str, str, str], ...]]] = {
+    "blueprint": ("The source of truth of one prototype variant. References go by id.",
+                  "blueprint title brief lang dir seed asOf variant roles entities screens navigation flows settings theme", (
+        ("blueprint", "version", "The version of this format."),
+        ("title", "label", "The product's name."),
+        ("brief", "brief", "The brief it was drawn from."),
+        ("lang", "lang", "BCP 47 tag of the interface language."),
+        ("dir", "direction", "The script's direction."),
+        ("seed", "seed", "Decides the fictional data."),
+        ("asOf", "day", "The date that the prototype takes for today."),
+        ("variant", "variant", "Which of the variants this is."),
+        ("roles", "[role]", "Who uses it."),
+        ("entities", "[entity]+", f"The kinds of record; at most {RECORDS_MAX} records in all."),
+        ("screens", "[screen]+", "The screens."),
+        ("navigation", "[id]+", "Screen ids of the menu in order; the first is home."),
+        ("flows", "[flow]", "Journeys that a reviewer can follow."),
+        ("settings", "[setting]", "Numbers and limits found in the brief."),
+        ("theme", "theme", "How the page looks."))),
+    "variant": ("Which of the variants this is.", "id question axes", (
+        ("id", "letter", "Its letter."),
+        ("question", "label", "The question that this variant answers."),
+        ("rationale", "text", "Whom it serves, in one paragraph."),
+        ("cost", "text", "What one pays for it."),
+        ("axes", "axes", "Where it stands on the axes in which variants differ."))),
+    "axes": ("Where a variant stands on the axes in which variants differ.",
+             "navigation home main detail entry density", (
+        ("navigation", "layout", "The main navigation."),
+        ("home", "screen type", "The type of the first screen."),
+        ("main", "main view", "How the lead record is mainly seen."),
+        ("detail", "detail form", "How one record opens."),
+        ("entry", "entry form", "How a record is entered."),
+        ("density", "density", "How much fits on a screen."))),
+    "role": ("Somebody who uses the product; the page can be seen through each role's eyes.", "id label", (
+        ("id", "id", "Unique among the roles."),
+        ("label", "label", "What the role is called."),
+        ("because", "text", "The words of the brief that caused it."),
+        ("screens", "[id]", "Ids of the screens the role may see; absent: all."),
+        ("rights", "[right]", "What the role may do to records; absent: all."))),
+    "entity": ("A kind of record.", "id label plural fields display", (
+        ("id", "id", "Unique among the entities."),
+        ("label", "label", "One of them, for example Inspection."),
+        ("plural", "label", "Several of them."),
+        ("icon", "icon", "A drawing of the page."),
+        ("because", "text", "The words of the brief that caused it."),
+        ("fields", "[field]+", "The fields in their order."),
+        ("display", "id", "The field that names a record."),
+        ("records", "[record]", "The fictional records; absent: they are made up."))),
+    "field": ("One member of an entity's records.", "id label type", (
+        ("id", "id", 'Unique within the entity; never "id".'),
+        ("label", "label", "The field's name in forms and columns."),
+        ("type", "field type", "What the values are; duration is in minutes, rating is 1 to 5."),
+        ("required", "boolean", "Whether a form insists on it."),
+        ("hint", "note", "Help beside the input."),
+        ("min", "number", "The smallest value a form accepts (numeric types)."),
+        ("max", "number", "The largest value a form accepts (numeric types)."),
+        ("values", "[label]+", "status, choice: the allowed values; a status in its order."),
+        ("entity", "id", "ref: the entity whose record is referred to."),
+        ("unit", "note", "What a number counts, for example km or EUR."),
+        ("default", "any", "The value a new record starts with; it must fit the type."))),
+    "screen": ("One screen. The members of each type (* is required): "
+               + "; ".join(f"{name}: {', '.join(members) or 'none'}" for name, members in SCREEN_TYPES.items()),
+               "id title type", (
+        ("id", "id", "Unique among the screens."),
+        ("title", "label", "The screen's heading."),
+        ("type", "screen type", "What kind of screen it is."),
+        ("because", "text", "The words of the brief that caused it."),
+        ("entity", "id", "The entity it shows (all but dashboard and settings)."),
+        ("columns", "[id]", "list, cards, inbox: the field ids shown, in order."),
+        ("groupBy", "id", "board: the status or choice field of its columns. report: the field it groups by."),
+        ("dateField", "id", "calendar, timeline: the date or datetime field."),
+        ("endField", "id", "calendar, timeline: the field with the end of a span."),
+        ("measure", "id", "report, dashboard: the numeric field that is added up."),
+        ("steps", "[fields]", "form: lists of field ids; more than one list makes it guided."),
+        ("filters", "[id]", "The field ids offered as filters."),
+        ("widgets", "[widget]", "dashboard: its tiles and charts."))),
+    "widget": ("One tile or chart of a dashboard.", "kind entity title", (
+        ("kind", "widget kind", "count and sum are tiles, list shows rows, bars, donut and trend are charts."),
+        ("entity", "id", "The entity that is counted or shown."),
+        ("title", "label", "The tile's heading."),
+        ("filter", "filter", "Which records count; absent: all."),
+        ("measure", "id", "sum, bars, trend: the numeric field that is added up; absent: records are counted."))),
+    "filter": ("Records whose field has one of the values, or whose date falls in a time.", "field", (
+        ("field", "id", "A field of the widget's entity."),
+        ("values", "[label]+", "The values that count (status or choice)."),
+        ("when", "filter time", "Where a date lies, seen from the blueprint's asOf."))),
+    "flow": ("A journey through screens that a reviewer can follow.", "id label steps", (
+        ("id", "id", "Unique among the flows."),
+        ("label", "label", "What the journey is called."),
+        ("role", "id", "The role that makes it."),
+        ("steps", "[flow step]+", "The stations in order."))),
+    "flow step": ("One station of a flow.", "screen", (
+        ("screen", "id", "A screen id."),
+        ("record", "record id", "The record shown, by id."),
+        ("hint", "note", "What to do here."))),
+    "setting": ("A number, limit or switch that can be changed on a settings screen.", "id label type value", (
+        ("id", "id", "Unique among the settings."),
+        ("label", "label", "The setting's name."),
+        ("type", "setting type", "What its value is."),
+        ("value", "any", "The value; it must fit the type."),
+        ("unit", "note", "What a number counts."),
+        ("because", "text", "The words of the brief that caused it."))),
+    "theme": ("How the page looks.", "palette layout density mode corners", (
+        ("palette", "palette", "The family of colours."),
+        ("layout", "layout", "Where the navigation is."),
+        ("density", "density", "How much fits on a screen."),
+        ("mode", "mode", "Light, dark, or as the device says."),
+        ("corners", "corners", "How round corners are."))),
 }
+_ENUMS: Mapping[str, Iterable[str]] = {
+    "direction": ("ltr", "rtl"), "letter": VARIANT_LETTERS, "layout": LAYOUTS, "screen type": SCREEN_TYPES,
+    "main view": MAIN_VIEWS, "detail form": DETAIL_FORMS, "entry form": ENTRY_FORMS, "density": DENSITIES,
+    "right": RIGHTS, "icon": ICONS, "field type": FIELD_TYPES, "widget kind": WIDGET_KINDS,
+    "filter time": FILTER_TIMES, "setting type": SETTING_TYPES, "palette": PALETTES, "mode": MODES, "corners": CORNERS,
+}
+_SIMPLE: Mapping[str, Mapping[str, Any]] = {
+    "version": {"const": 1},
+    "any": {},
+    "boolean": {"type": "boolean"},
+    "number": {"type": "number"},
+    "seed": {"type": "integer", "minimum": 0, "maximum": SEED_MAX},
+    "label": {"type": "string", "minLength": 1, "maxLength": LABEL_MAX_CHARS},
+    "note": {"type": "string", "maxLength": LABEL_MAX_CHARS},
+    "text": {"type": "string", "maxLength": TEXT_MAX_CHARS},
+    "brief": {"type": "string", "maxLength": BRIEF_MAX_CHARS},
+    "lang": {"type": "string", "pattern": LANG_PATTERN, "maxLength": LABEL_MAX_CHARS},
+    "day": {"type": "string", "pattern": DATE_PATTERN},
+    "id": {"type": "string", "pattern": ID_PATTERN, "maxLength": ID_MAX_CHARS},
+    "record id": {"type": "string", "pattern": RECORD_ID_PATTERN, "maxLength": RECORD_ID_MAX_CHARS},
+    "fields": {"type": "array", "minItems": 1, "maxItems": FIELDS_MAX,
+               "items": {"type": "string", "pattern": ID_PATTERN, "maxLength": ID_MAX_CHARS}},
+    "record": {"type": "object", "required": ["id"], "additionalProperties": {"description": "The value of the field."},
+               "description": "One record: its id and a value for each field id; a missing one is made up.",
+               "properties": {"id": {"title": "Identifier", "description": "Unique within the entity; refs use it.",
+                                     "type": "string", "pattern": RECORD_ID_PATTERN, "maxLength": RECORD_ID_MAX_CHARS}}},
+}
+_LIST_MAX = {"fields": FIELDS_MAX, "entities": ENTITIES_MAX, "screens": SCREENS_MAX, "records": RECORDS_PER_ENTITY_MAX}
+_TITLES = {"asOf": "Today", "lang": "Language", "dir": "Writing direction", "id": "Identifier", "because": "Reason"}
+# fmt: on
 
 
-def _member_title(name: str) -> str:
-    return _TITLES.get(name) or re.sub("([A-Z])", lambda m: " " + m[1].lower(), name).capitalize()
-
-
-def _object(description: str, members: Mapping[str, dict[str, Any]], required: str) -> dict[str, Any]:
-    """A closed object schema; each member gets its title from its name."""
-    properties = {name: {"title": _member_title(name), **schema} for name, schema in members.items()}
+def _schema_of(kind: str, member: str = "") -> dict[str, Any]:
+    """The JSON Schema of a kind; `member` is the name under which a list stands (it decides the list's limit)."""
+    if kind.startswith("["):
+        item, _, least = kind[1:].rpartition("]")
+        limits = {"minItems": 1} if least else {}
+        most = _LIST_MAX.get(member, LIST_ITEMS_MAX)
+        return {"type": "array", **limits, "maxItems": most, "items": _schema_of(item)}
+    if kind in _ENUMS:
+        return {"type": "string", "enum": list(_ENUMS[kind])}
+    if kind in _SIMPLE:
+        return dict(_SIMPLE[kind])
+    description, required, rows = _OBJECTS[kind]
+    properties = {}
+    for name, what, about in rows:
+        title = _TITLES.get(name) or re.sub("([A-Z])", lambda m: " " + m[1].lower(), name).capitalize()
+        properties[name] = {**_schema_of(what, name), "title": title, "description": about}
     head = {"type": "object", "description": description, "required": required.split()}
     return {**head, "properties": properties, "additionalProperties": False}
 
 
-def _text(description: str, most: int = TEXT_MAX_CHARS, least: int = 0) -> dict[str, Any]:
-    return {"type": "string", "description": description, "minLength": least, "maxLength": most}
-
-
-def _label(description: str) -> dict[str, Any]:
-    return _text(description, LABEL_MAX_CHARS, 1)
-
-
-def _id(description: str) -> dict[str, Any]:
-    return {"type": "string", "description": description, "pattern": ID_PATTERN, "maxLength": ID_MAX_CHARS}
-
-
-def _one_of(description: str, values: Iterable[str]) -> dict[str, Any]:
-    return {"type": "string", "description": description, "enum": list(values)}
-
-
-def _many(
-    description: str, items: dict[str, Any], most: int = LIST_ITEMS_MAX, least: int = 0
-) -> dict[str, Any]:
-    return {"type": "array", "description": description, "items": items, "minItems": least, "maxItems": most}
-
-
-_FILTER = _object(
-    "Which records count: those whose field has one of the values, or whose date falls in a time.",
-    {
-        "field": _id("A field of the widget's entity."),
-        "values": _many("The values that count (status or choice).", _label("One value."), least=1),
-        "when": _one_of("Where a date lies, seen from the blueprint's asOf.", FILTER_TIMES),
-    },
-    "field",
-)
-_WIDGET = _object(
-    "One tile or chart of a dashboard.",
-    {
-        "kind": _one_of(
-            "count and sum are tiles, list shows rows, bars, donut and trend are charts.", WIDGET_KINDS
-        ),
-        "entity": _id("The entity that is counted or shown."),
-        "title": _label("The tile's heading."),
-        "filter": _FILTER,
-        "measure": _id(
-            "sum, bars, trend: the numeric field that is added up; without it records are counted."
-        ),
-    },
-    "kind entity title",
-)
-_ROLE = _object(
-    "Somebody who uses the product; the page can be seen through each role's eyes.",
-    {
-        "id": _id("Unique among the roles."),
-        "label": _label("What the role is called."),
-        "because": _text("The words of the brief that caused it."),
-        "screens": _many("Ids of the screens the role may see; absent: all.", _id("A screen id.")),
-        "rights": _many("What the role may do to records; absent: all.", _one_of("A right.", RIGHTS)),
-    },
-    "id label",
-)
-_FIELD = _object(
-    "One member of an entity's records.",
-    {
-        "id": _id('Unique within the entity; never "id".'),
-        "label": _label("The field's name in forms and columns."),
-        "type": _one_of("What the values are; duration is in minutes, rating is 1 to 5.", FIELD_TYPES),
-        "required": {"type": "boolean", "description": "Whether a form insists on it."},
-        "hint": _text("Help beside the input.", LABEL_MAX_CHARS),
-        "min": {"type": "number", "description": "The smallest value a form accepts (numeric types)."},
-        "max": {"type": "number", "description": "The largest value a form accepts (numeric types)."},
-        "values": _many(
-            "status, choice: the allowed values; a status in its order.", _label("A value."), least=1
-        ),
-        "entity": _id("ref: the entity whose record is referred to."),
-        "unit": _text("What a number counts, for example km or EUR.", LABEL_MAX_CHARS),
-        "default": {"description": "The value a new record starts with; it must fit the type."},
-    },
-    "id label type",
-)
-_RECORD = {
-    "type": "object",
-    "title": "Record",
-    "description": "One record: its id and a value for each field id. A missing member is filled with fictional data.",
-    "required": ["id"],
-    "properties": {
-        "id": {
-            "type": "string",
-            "title": "Identifier",
-            "description": "Unique within the entity; refs use it.",
-            "pattern": RECORD_ID_PATTERN,
-            "maxLength": RECORD_ID_MAX_CHARS,
-        }
-    },
-    "additionalProperties": {"description": "The value of the field with this id."},
-}
-_ENTITY = _object(
-    "A kind of record.",
-    {
-        "id": _id("Unique among the entities."),
-        "label": _label("One of them, for example Inspection."),
-        "plural": _label("Several of them."),
-        "icon": _one_of("A drawing of the page.", ICONS),
-        "because": _text("The words of the brief that caused it."),
-        "fields": _many("The fields in their order.", _FIELD, FIELDS_MAX, 1),
-        "display": _id("The field that names a record."),
-        "records": _many("The fictional records.", _RECORD, RECORDS_PER_ENTITY_MAX),
-    },
-    "id label plural fields display",
-)
-_SCREEN = _object(
-    "One screen. Which members belong to which type: "
-    + "; ".join(f"{name}: {', '.join(members) or 'none'}" for name, members in SCREEN_TYPES.items())
-    + " (* is required).",
-    {
-        "id": _id("Unique among the screens."),
-        "title": _label("The screen's heading."),
-        "type": _one_of("What kind of screen it is.", SCREEN_TYPES),
-        "because": _text("The words of the brief that caused it."),
-        "entity": _id("The entity it shows (all but dashboard and settings)."),
-        "columns": _many("list, cards, inbox: the field ids shown, in order.", _id("A field id.")),
-        "groupBy": _id("board: the status or choice field of its columns. report: the field it groups by."),
-        "dateField": _id("calendar, timeline: the date or datetime field."),
-        "endField": _id("calendar, timeline: the field with the end of a span."),
-        "measure": _id("report, dashboard: the numeric field that is added up."),
-        "steps": _many(
-            "form: lists of field ids; more than one list makes it guided.",
-            _many("One step.", _id("A field id."), FIELDS_MAX, 1),
-        ),
-        "filters": _many("The field ids offered as filters.", _id("A field id.")),
-        "widgets": _many("dashboard: its tiles and charts.", _WIDGET),
-    },
-    "id title type",
-)
-_FLOW = _object(
-    "A journey through screens that a reviewer can follow.",
-    {
-        "id": _id("Unique among the flows."),
-        "label": _label("What the journey is called."),
-        "role": _id("The role that makes it."),
-        "steps": _many(
-            "The stations in order.",
-            _object(
-                "One station.",
-                {
-                    "screen": _id("A screen id."),
-                    "record": {
-                        "type": "string",
-                        "description": "The record shown, by id.",
-                        "pattern": RECORD_ID_PATTERN,
-                        "maxLength": RECORD_ID_MAX_CHARS,
-                    },
-                    "hint": _text("What to do here.", LABEL_MAX_CHARS),
-                },
-                "screen",
-            ),
-            least=1,
-        ),
-    },
-    "id label steps",
-)
-_SETTING = _object(
-    "A number, limit or switch of the product that can be changed on a settings screen.",
-    {
-        "id": _id("Unique among the settings."),
-        "label": _label("The setting's name."),
-        "type": _one_of("What its value is.", SETTING_TYPES),
-        "value": {"description": "The value; it must fit the type."},
-        "unit": _text("What a number counts.", LABEL_MAX_CHARS),
-        "because": _text("The words of the brief that caused it."),
-    },
-    "id label type value",
-)
-_AXES = _object(
-    "Where this variant stands on the axes in which variants differ.",
-    {
-        "navigation": _one_of("The main navigation.", LAYOUTS),
-        "home": _one_of("The type of the first screen.", SCREEN_TYPES),
-        "main": _one_of("How the lead record is mainly seen.", MAIN_VIEWS),
-        "detail": _one_of("How one record opens.", DETAIL_FORMS),
-        "entry": _one_of("How a record is entered.", ENTRY_FORMS),
-        "density": _one_of("How much fits on a screen.", DENSITIES),
-    },
-    "navigation home main detail entry density",
-)
-_VARIANT = _object(
-    "Which of the variants this is.",
-    {
-        "id": _one_of("Its letter.", VARIANT_LETTERS),
-        "question": _text("The question that this variant answers.", LABEL_MAX_CHARS, 1),
-        "rationale": _text("Whom it serves, in one paragraph."),
-        "cost": _text("What one pays for it."),
-        "axes": _AXES,
-    },
-    "id question axes",
-)
-_THEME = _object(
-    "How the page looks.",
-    {
-        "palette": _one_of("The family of colours.", PALETTES),
-        "layout": _one_of("Where the navigation is.", LAYOUTS),
-        "density": _one_of("How much fits on a screen.", DENSITIES),
-        "mode": _one_of("Light, dark, or as the device says.", MODES),
-        "corners": _one_of("How round corners are.", CORNERS),
-    },
-    "palette layout density mode corners",
-)
-BLUEPRINT_SCHEMA: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "title": "Protoyard blueprint",
-    **_object(
-        "The source of truth of one prototype variant. References go by id.",
-        {
-            "blueprint": {"const": 1, "description": "The version of this format."},
-            "title": _label("The product's name."),
-            "brief": _text("The brief it was drawn from.", BRIEF_MAX_CHARS),
-            "lang": {
-                "type": "string",
-                "description": "BCP 47 tag of the interface language.",
-                "pattern": LANG_PATTERN,
-                "maxLength": LABEL_MAX_CHARS,
-            },
-            "dir": _one_of("The script's direction.", ("ltr", "rtl")),
-            "seed": {
-                "type": "integer",
-                "description": "Decides the fictional data.",
-                "minimum": 0,
-                "maximum": SEED_MAX,
-            },
-            "asOf": {
-                "type": "string",
-                "description": "The date that the prototype takes for today.",
-                "pattern": DATE_PATTERN,
-            },
-            "variant": _VARIANT,
-            "roles": _many("Who uses it.", _ROLE),
-            "entities": _many(
-                f"The kinds of record; at most {RECORDS_MAX} records in all.", _ENTITY, ENTITIES_MAX, 1
-            ),
-            "screens": _many("The screens.", _SCREEN, SCREENS_MAX, 1),
-            "navigation": _many(
-                "Screen ids of the menu in order; the first is home.", _id("A screen id."), least=1
-            ),
-            "flows": _many("Journeys.", _FLOW),
-            "settings": _many("Numbers and limits found in the brief.", _SETTING),
-            "theme": _THEME,
-        },
-        "blueprint title brief lang dir seed asOf variant roles entities screens navigation flows settings theme",
-    ),
-}
+@once
+def blueprint_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a blueprint: what `blueprint_schema` answers and what is checked."""
+    dialect = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": dialect, "title": "Protoyard blueprint", **_schema_of("blueprint")}
 
 
 # --- values ---------------------------------------------------------------------------------------------------
@@ -896,7 +798,7 @@ def _check_settings(blueprint: Mapping[str, Any]) -> Iterator[Problem]:
 
 def check_blueprint(value: Any) -> list[Problem]:
     """Every problem of a parsed blueprint, schema first; only one that fits the schema is checked for meaning."""
-    problems = check_schema(value, BLUEPRINT_SCHEMA)
+    problems = check_schema(value, blueprint_schema())
     if problems:
         return problems
     index = _index(value)
@@ -916,7 +818,7 @@ def check_blueprint(value: Any) -> list[Problem]:
 
 def render_blueprint(blueprint: Mapping[str, Any]) -> str:
     """The text of a blueprint file: the members in the schema's order, indented, one newline at the end."""
-    return render_document(_ordered(blueprint, BLUEPRINT_SCHEMA))
+    return render_document(_ordered(blueprint, blueprint_schema()))
 
 
 def _ordered(value: Any, schema: Mapping[str, Any]) -> Any:

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import sys
 
-if sys.version_info < (3, 9):  # parsed by 3.7 and 3.8: no walrus, no positional-only mark in this file
-    sys.stderr.write(
-        "protoyard needs Python 3.9 or newer, but %s is Python %d.%d\n"
-        % ((sys.executable,) + sys.version_info[:2])
-    )
-    sys.exit(3)
+# Run as a script, the file's own folder would come first on the path: nothing lying there is ever imported.
+if __name__ == "__main__":
+    sys.path[:] = [entry for entry in sys.path if entry and entry != __file__.rpartition("/")[0]]
+
+# Python 3.7 and 3.8 must be able to parse this file to say so: no walrus and no positional-only mark in it.
+if sys.version_info < (3, 9):  # noqa: UP036
+    version = ".".join(map(str, sys.version_info[:2]))
+    sys.exit(f"protoyard needs Python 3.9 or newer, but {sys.executable} is Python {version}")
 
 import json
 import os
 import re
 import threading
 import time
-from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "main"]
@@ -28,7 +31,7 @@ __all__ = ["__version__", "main"]
 # ======================================================================
 # §01 limits: every size, time, count, fixed name and revision id
 # ======================================================================
-# Rules: constants only, the unit in the name, the reason above. A number that appears anywhere below is a bug.
+# Rules: constants only, the unit in the name, the reason above. A bare number anywhere below is a bug.
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -95,7 +98,7 @@ LIST_LIMIT_MAX = 200
 LIST_LIMIT_DEFAULT = 50
 RECORDS_SHOWN = 3
 
-# The blueprint (TOOLS §3). The prototype's "today" is a constant, a Monday, so that equal briefs give equal bytes.
+# The blueprint (TOOLS §3). The prototype's "today" is a constant, a Monday: equal briefs give equal bytes.
 AS_OF_DATE = "2026-06-15"
 ID_MAX_CHARS = 48
 LABEL_MAX_CHARS = 200
@@ -129,21 +132,21 @@ class FailureKind(NamedTuple):
 # fmt: off
 FAILURES: Mapping[str, FailureKind] = {  # the order is that of WIRE §6
     "unknown_tool":        FailureKind(EXIT_USAGE,  "no such tool; the hint lists the registered ones"),
-    "invalid_arguments":   FailureKind(EXIT_USAGE,  "the arguments break the tool's schema; every problem is listed"),
+    "invalid_arguments":   FailureKind(EXIT_USAGE,  "arguments break the schema; all problems are listed"),
     "arguments_too_large": FailureKind(EXIT_USAGE,  "the arguments exceed 256 KiB as compact JSON"),
-    "unsafe_path":         FailureKind(EXIT_FAILED, "a path is not provably inside the workspace, or is spelled unsafely"),
+    "unsafe_path":         FailureKind(EXIT_FAILED, "a path is not proven inside, or spelled unsafely"),
     "not_found":           FailureKind(EXIT_FAILED, "what was named does not exist"),
     "already_exists":      FailureKind(EXIT_FAILED, "something is in the way"),
     "conflict":            FailureKind(EXIT_FAILED, "`base` names another revision than the current one"),
-    "invalid_blueprint":   FailureKind(EXIT_FAILED, "the blueprint breaks its rules; JSON pointers name each problem"),
+    "invalid_blueprint":   FailureKind(EXIT_FAILED, "the blueprint is not valid; pointers name each problem"),
     "invalid_patch":       FailureKind(EXIT_FAILED, "the patch is no patch or does not apply"),
-    "missing_dependency":  FailureKind(EXIT_FAILED, "a browser or pnpm is needed and not there; nothing was written"),
+    "missing_dependency":  FailureKind(EXIT_FAILED, "a browser or pnpm is not there; nothing was written"),
     "dependency_failed":   FailureKind(EXIT_FAILED, "the browser or pnpm ran and failed"),
-    "busy":                FailureKind(EXIT_FAILED, "another process holds the workspace, or too many calls wait"),
+    "busy":                FailureKind(EXIT_FAILED, "another process holds the workspace, or too many wait"),
     "read_only":           FailureKind(EXIT_FAILED, "a writing tool on a server started with --read-only"),
     "timeout":             FailureKind(EXIT_FAILED, "the call was stopped at its time limit"),
-    "output_too_large":    FailureKind(EXIT_FAILED, "the result exceeds 512 KiB; the hint says how to ask for less"),
-    "no_workspace":        FailureKind(EXIT_FAILED, "the workspace is no usable directory; pass --workspace DIR"),
+    "output_too_large":    FailureKind(EXIT_FAILED, "the result exceeds 512 KiB; the hint helps"),
+    "no_workspace":        FailureKind(EXIT_FAILED, "the workspace is no usable directory"),
     "io_error":            FailureKind(EXIT_FAILED, "the disk or its permissions refused"),
     "internal_error":      FailureKind(EXIT_FAILED, "a fault of Protoyard; the traceback is on stderr"),
 }
@@ -170,8 +173,8 @@ class Failure(Exception):
 # §04 schema: the subset of JSON Schema that is published and checked
 # ======================================================================
 # Rules: uses §01-03; pure. One schema object is both what is advertised and what is checked. The subset of
-# draft 2020-12: type (one name), enum, const, pattern (matched whole), minLength, maxLength (code points), minimum,
-# maximum, properties, required, additionalProperties (false or a schema), items, minItems, maxItems.
+# draft 2020-12: type (one name), enum, const, pattern (matched whole), minLength, maxLength (code points),
+# minimum, maximum, properties, required, additionalProperties (false or a schema), items, minItems, maxItems.
 
 
 class Problem(NamedTuple):
@@ -259,7 +262,7 @@ def _check_typed(value: Any, schema: Mapping[str, Any], pointer: str) -> Iterato
 
 
 def check_schema(value: Any, schema: Mapping[str, Any], pointer: str = "") -> list[Problem]:
-    """Every problem of a parsed JSON value under a schema of our subset, in document order; empty when it fits."""
+    """Every problem of a parsed JSON value under a schema of our subset, in document order."""
     wanted = schema.get("type")
     if wanted and not _TYPES[wanted](value):
         article = "an" if wanted[0] in "aio" else "a"
@@ -297,8 +300,8 @@ def describe_problems(problems: Sequence[Problem]) -> str:
 # ======================================================================
 # §07 blueprint: schema, semantic checks, patches, differences in words
 # ======================================================================
-# Rules: uses §01-04; pure. blueprint_schema() is published and checked; what a schema cannot say (references, values
-# that fit their field) is in the check functions below it, each problem with its JSON pointer (RFC 6901).
+# Rules: uses §01-04; pure. blueprint_schema() is published and checked; what a schema cannot say (references,
+# values that fit their field) is in the check functions below it, each problem with its pointer (RFC 6901).
 
 ID_PATTERN = "^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
 RECORD_ID_PATTERN = "^[a-z0-9]+([_-][a-z0-9]+)*$"
@@ -346,18 +349,20 @@ DETAIL_FORMS = ("page", "panel", "dialog")
 ENTRY_FORMS = ("page", "guided", "dialog")
 MAIN_VIEWS = ("table", "board", "calendar", "timeline", "cards", "inbox", "form")
 ICONS = (
-    "person", "people", "building", "briefcase", "box", "cart", "card", "coin", "file", "folder", "check", "flag",
-    "calendar", "clock", "bell", "chat", "mail", "phone", "map", "truck", "car", "wrench", "gear", "chart", "heart",
-    "leaf", "paw", "book", "cap", "home", "door", "star", "shield", "flask", "food", "ball", "tag", "link", "circle",
+    "person", "people", "building", "briefcase", "box", "cart", "card", "coin", "file", "folder", "check",
+    "flag", "calendar", "clock", "bell", "chat", "mail", "phone", "map", "truck", "car", "wrench", "gear",
+    "chart", "heart", "leaf", "paw", "book", "cap", "home", "door", "star", "shield", "flask", "food", "ball",
+    "tag", "link", "circle",
 )
 # fmt: on
 
-# The objects of a blueprint: (what it is, required members, rows of member, kind, description). A kind is a name of
-# _SIMPLE, of _ENUMS or of this table; [kind] is a list of it, [kind]+ a list that may not be empty.
+# The objects of a blueprint: (what it is, required members, rows of member, kind, description). A kind is a
+# name of _SIMPLE, of _ENUMS or of this table; [kind] is a list of it, [kind]+ a list that may not be empty.
 # fmt: off
 _OBJECTS: Mapping[str, tuple[str, str, tuple[tuple[str, str, str], ...]]] = {
     "blueprint": ("The source of truth of one prototype variant. References go by id.",
-                  "blueprint title brief lang dir seed asOf variant roles entities screens navigation flows settings theme", (
+                  "blueprint title brief lang dir seed asOf variant roles entities screens navigation "
+                  "flows settings theme", (
         ("blueprint", "version", "The version of this format."),
         ("title", "label", "The product's name."),
         ("brief", "brief", "The brief it was drawn from."),
@@ -415,7 +420,7 @@ _OBJECTS: Mapping[str, tuple[str, str, tuple[tuple[str, str, str], ...]]] = {
         ("unit", "note", "What a number counts, for example km or EUR."),
         ("default", "any", "The value a new record starts with; it must fit the type."))),
     "screen": ("One screen. The members of each type (* is required): "
-               + "; ".join(f"{name}: {', '.join(members) or 'none'}" for name, members in SCREEN_TYPES.items()),
+               + "; ".join(f"{name}: {', '.join(has) or 'none'}" for name, has in SCREEN_TYPES.items()),
                "id title type", (
         ("id", "id", "Unique among the screens."),
         ("title", "label", "The screen's heading."),
@@ -423,7 +428,7 @@ _OBJECTS: Mapping[str, tuple[str, str, tuple[tuple[str, str, str], ...]]] = {
         ("because", "text", "The words of the brief that caused it."),
         ("entity", "id", "The entity it shows (all but dashboard and settings)."),
         ("columns", "[id]", "list, cards, inbox: the field ids shown, in order."),
-        ("groupBy", "id", "board: the status or choice field of its columns. report: the field it groups by."),
+        ("groupBy", "id", "board: the status or choice field of its columns. report: what it groups by."),
         ("dateField", "id", "calendar, timeline: the date or datetime field."),
         ("endField", "id", "calendar, timeline: the field with the end of a span."),
         ("measure", "id", "report, dashboard: the numeric field that is added up."),
@@ -431,11 +436,11 @@ _OBJECTS: Mapping[str, tuple[str, str, tuple[tuple[str, str, str], ...]]] = {
         ("filters", "[id]", "The field ids offered as filters."),
         ("widgets", "[widget]", "dashboard: its tiles and charts."))),
     "widget": ("One tile or chart of a dashboard.", "kind entity title", (
-        ("kind", "widget kind", "count and sum are tiles, list shows rows, bars, donut and trend are charts."),
+        ("kind", "widget kind", "count, sum: a tile. list: rows. bars, donut, trend: a chart."),
         ("entity", "id", "The entity that is counted or shown."),
         ("title", "label", "The tile's heading."),
         ("filter", "filter", "Which records count; absent: all."),
-        ("measure", "id", "sum, bars, trend: the numeric field that is added up; absent: records are counted."))),
+        ("measure", "id", "sum, bars, trend: the numeric field added up; absent: records are counted."))),
     "filter": ("Records whose field has one of the values, or whose date falls in a time.", "field", (
         ("field", "id", "A field of the widget's entity."),
         ("values", "[label]+", "The values that count (status or choice)."),
@@ -449,7 +454,7 @@ _OBJECTS: Mapping[str, tuple[str, str, tuple[tuple[str, str, str], ...]]] = {
         ("screen", "id", "A screen id."),
         ("record", "record id", "The record shown, by id."),
         ("hint", "note", "What to do here."))),
-    "setting": ("A number, limit or switch that can be changed on a settings screen.", "id label type value", (
+    "setting": ("A number, limit or switch that a settings screen can change.", "id label type value", (
         ("id", "id", "Unique among the settings."),
         ("label", "label", "The setting's name."),
         ("type", "setting type", "What its value is."),
@@ -467,7 +472,8 @@ _ENUMS: Mapping[str, Iterable[str]] = {
     "direction": ("ltr", "rtl"), "letter": VARIANT_LETTERS, "layout": LAYOUTS, "screen type": SCREEN_TYPES,
     "main view": MAIN_VIEWS, "detail form": DETAIL_FORMS, "entry form": ENTRY_FORMS, "density": DENSITIES,
     "right": RIGHTS, "icon": ICONS, "field type": FIELD_TYPES, "widget kind": WIDGET_KINDS,
-    "filter time": FILTER_TIMES, "setting type": SETTING_TYPES, "palette": PALETTES, "mode": MODES, "corners": CORNERS,
+    "filter time": FILTER_TIMES, "setting type": SETTING_TYPES, "palette": PALETTES, "mode": MODES,
+    "corners": CORNERS,
 }
 _SIMPLE: Mapping[str, Mapping[str, Any]] = {
     "version": {"const": 1},
@@ -485,18 +491,22 @@ _SIMPLE: Mapping[str, Mapping[str, Any]] = {
     "record id": {"type": "string", "pattern": RECORD_ID_PATTERN, "maxLength": RECORD_ID_MAX_CHARS},
     "fields": {"type": "array", "minItems": 1, "maxItems": FIELDS_MAX,
                "items": {"type": "string", "pattern": ID_PATTERN, "maxLength": ID_MAX_CHARS}},
-    "record": {"type": "object", "required": ["id"], "additionalProperties": {"description": "The value of the field."},
-               "description": "One record: its id and a value for each field id; a missing one is made up.",
-               "properties": {"id": {"title": "Identifier", "description": "Unique within the entity; refs use it.",
-                                     "type": "string", "pattern": RECORD_ID_PATTERN, "maxLength": RECORD_ID_MAX_CHARS}}},
+    "record": {
+        "type": "object", "description": "Its id and a value for each field id; a missing one is made up.",
+        "required": ["id"], "additionalProperties": {"description": "The value of the field with this id."},
+        "properties": {"id": {
+            "title": "Identifier", "description": "Unique within the entity; refs use it.",
+            "type": "string", "pattern": RECORD_ID_PATTERN, "maxLength": RECORD_ID_MAX_CHARS}}},
 }
-_LIST_MAX = {"fields": FIELDS_MAX, "entities": ENTITIES_MAX, "screens": SCREENS_MAX, "records": RECORDS_PER_ENTITY_MAX}
-_TITLES = {"asOf": "Today", "lang": "Language", "dir": "Writing direction", "id": "Identifier", "because": "Reason"}
+_LIST_MAX = {
+    "fields": FIELDS_MAX, "entities": ENTITIES_MAX, "screens": SCREENS_MAX, "records": RECORDS_PER_ENTITY_MAX,
+}
+_TITLES = {"asOf": "Today", "lang": "Language", "dir": "Writing direction", "id": "Identifier"}
 # fmt: on
 
 
 def _schema_of(kind: str, member: str = "") -> dict[str, Any]:
-    """The JSON Schema of a kind; `member` is the name under which a list stands (it decides the list's limit)."""
+    """The JSON Schema of a kind; `member` is the name under which a list stands: it decides its limit."""
     if kind.startswith("["):
         item, _, least = kind[1:].rpartition("]")
         limits = {"minItems": 1} if least else {}
@@ -522,7 +532,7 @@ def blueprint_schema() -> dict[str, Any]:
     return {"$schema": dialect, "title": "Protoyard blueprint", **_schema_of("blueprint")}
 
 
-# --- values ---------------------------------------------------------------------------------------------------
+# --- values ---------------------------------------------------------------------------------------
 
 
 def is_date(text: str) -> bool:
@@ -553,7 +563,7 @@ def _check_date_value(value: Any, kind: str) -> str:
 
 
 def check_value(value: Any, field: Mapping[str, Any]) -> str:
-    """What is wrong with a value of `field` (references apart), or "": an empty string is an explicit empty."""
+    """What is wrong with a value of `field`, references apart, or ""; "" itself is an explicit empty."""
     kind = field["type"]
     if value == "":
         return ""
@@ -572,7 +582,7 @@ def check_value(value: Any, field: Mapping[str, Any]) -> str:
     return _check_date_value(value, kind)
 
 
-# --- semantic checks: each yields Problems for one part of a blueprint that fits the schema --------------------
+# --- semantic checks: each yields the problems of one part of a blueprint that fits the schema -------
 
 
 class _Index(NamedTuple):
@@ -797,7 +807,7 @@ def _check_settings(blueprint: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def check_blueprint(value: Any) -> list[Problem]:
-    """Every problem of a parsed blueprint, schema first; only one that fits the schema is checked for meaning."""
+    """Every problem of a parsed blueprint; only one that fits the schema is checked for meaning."""
     problems = check_schema(value, blueprint_schema())
     if problems:
         return problems
@@ -813,7 +823,7 @@ def check_blueprint(value: Any) -> list[Problem]:
     ]
 
 
-# --- text and digest ------------------------------------------------------------------------------------------
+# --- text and digest ------------------------------------------------------------------------------
 
 
 def render_blueprint(blueprint: Mapping[str, Any]) -> str:

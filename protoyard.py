@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import sys
 
-# Run as a script, the file's own folder would come first on the path: nothing lying there is ever imported.
+# Run as a script, the file's own folder (with -m the current one) stands first on the path, and PYTHONPATH
+# may hold the current one as an empty entry: what lies there is never imported.
 if __name__ == "__main__":
-    sys.path[:] = [entry for entry in sys.path if entry and entry != __file__.rpartition("/")[0]]
+    isolated = sys.flags.isolated or getattr(sys.flags, "safe_path", False)
+    sys.path[:] = [entry for entry in sys.path[0 if isolated else 1 :] if entry]
 
 # Python 3.7 and 3.8 must be able to parse this file to say so: no walrus and no positional-only mark in it.
 if sys.version_info < (3, 9):  # noqa: UP036
@@ -120,6 +122,7 @@ RATING_MAX = 5
 EXIT_DONE = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
 
 
 class FailureKind(NamedTuple):
@@ -582,7 +585,7 @@ def check_value(value: Any, field: Mapping[str, Any]) -> str:
     return _check_date_value(value, kind)
 
 
-# --- semantic checks: each yields the problems of one part of a blueprint that fits the schema -------
+# --- semantic checks: each yields the problems of one part of a blueprint that fits the schema ----
 
 
 class _Index(NamedTuple):
@@ -881,12 +884,602 @@ def digest(blueprint: Mapping[str, Any]) -> str:
 # ======================================================================
 # §15 operations: the rows that are tools and commands
 # ======================================================================
-# Rules: uses §01-14.
+# Rules: uses §01-14. One row is the only source of a tool's name, texts, arguments and annotations, of its
+# command, its options and the argument vector that the server builds. `patchFile` is `--patch-file`.
+
+
+class Argument(NamedTuple):
+    """One argument: its MCP name (camelCase), its JSON Schema, and how the command line takes it."""
+
+    name: str
+    schema: Mapping[str, Any]
+    required: bool = False
+    positional: bool = False
+    piped: bool = False  # on the command line `-` means standard input
+
+    @property
+    def option(self) -> str:
+        """The command-line option, or the bare name of a positional."""
+        kebab = re.sub("([A-Z])", lambda m: "-" + m[1].lower(), self.name)
+        return kebab if self.positional else f"--{kebab}"
+
+
+class Context:
+    """What an operation works with: its Call, the workspace, opened on first use, and how to read stdin."""
+
+    __slots__ = ("_workspace", "call", "directory", "stdin")
+
+    def __init__(self, call: Call, directory: str, stdin: Callable[[], bytes] | None = None) -> None:
+        self.call = call
+        self.directory = directory
+        self.stdin = stdin
+        self._workspace: Workspace | None = None
+
+    @property
+    def workspace(self) -> Workspace:
+        """The opened workspace; Failure no_workspace where it is none."""
+        if self._workspace is None:
+            self._workspace = Workspace(self.directory)
+        return self._workspace
+
+
+class Operation(NamedTuple):
+    """One row: an operation that is a command and, where `served`, a tool."""
+
+    name: str
+    title: str
+    description: str
+    arguments: tuple[Argument, ...]
+    run: Callable[[Context, dict[str, Any]], Any]
+    render: Callable[[Any], str] | None  # the data as text for people; None prints nothing
+    writes: bool = False
+    idempotent: bool = True
+    served: bool = True
+    exit_status: Callable[[Any], int] = lambda data: EXIT_DONE  # of the command line, from the data
+    check: Callable[[Mapping[str, Any]], Iterator[Problem]] = lambda values: iter(())
+
+    @property
+    def command(self) -> str:
+        """The name on the command line."""
+        return self.name.replace("_", "-")
+
+
+def render_input_schema(row: Operation) -> dict[str, Any]:
+    """The tool's `inputSchema`: flat, closed, with `required` even when empty (FIELD.md: hosts insist)."""
+    return {
+        "type": "object",
+        "properties": {argument.name: dict(argument.schema) for argument in row.arguments},
+        "required": [argument.name for argument in row.arguments if argument.required],
+        "additionalProperties": False,
+    }
+
+
+def render_tool(row: Operation) -> dict[str, Any]:
+    """The tool as `tools/list` shows it; every hint explicit, since hosts read a missing one as the worst."""
+    return {
+        "name": row.name,
+        "title": row.title,
+        "description": row.description,
+        "inputSchema": render_input_schema(row),
+        "annotations": {
+            "title": row.title,
+            "readOnlyHint": not row.writes,
+            "destructiveHint": False,
+            "idempotentHint": row.idempotent,
+            "openWorldHint": False,
+        },
+    }
+
+
+def check_arguments(row: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
+    """`values` with the defaults filled in; Failure invalid_arguments names every problem and its field."""
+    problems = check_schema(dict(values), render_input_schema(row))
+    for name, value in values.items():
+        if value == "-":
+            problems.append(
+                Problem(render_pointer("", name), "standard input (`-`) is for the command line only")
+            )
+    problems += row.check(values)
+    if problems:
+        named = [Problem(problem.pointer[1:], problem.message) for problem in problems]
+        raise Failure("invalid_arguments", describe_problems(named), f"see: protoyard {row.command} --help")
+    defaults = {a.name: a.schema["default"] for a in row.arguments if "default" in a.schema}
+    return {**defaults, **values}
+
+
+def build_argv(row: Operation, values: Mapping[str, Any]) -> list[str]:
+    """The argument vector of checked values: command, `--name=value`, one `--`, positionals (WIRE §10)."""
+    options, positionals = [], []
+    for argument in row.arguments:
+        value = values.get(argument.name)
+        if value is None or value is False:
+            continue
+        if argument.positional:
+            positionals.append(str(value))
+        else:
+            options.append(argument.option if value is True else f"{argument.option}={value}")
+    return [row.command, *options, "--", *positionals]
+
+
+# --- the runs: each takes a Context and checked values and returns the envelope's data ------------
+
+
+def run_quick(context: Context, values: dict[str, Any]) -> dict[str, Any]:
+    """Draft, fill and store the prototypes of a brief; data: slug, variants, entities, leftOut, warnings …"""
+    call, warnings = context.call, []
+    plain = clean_text(values["brief"]).strip()
+    brief = redact(plain)[:BRIEF_MAX_CHARS]
+    if brief != plain:
+        warnings.append(
+            "The brief held what looks like a secret; it was replaced by [redacted] before anything else."
+        )
+    call.step("draft")
+    draft = draft_blueprints(brief, seed=values.get("seed"), variants=values["variants"])
+    blueprints = []
+    for blueprint in draft.blueprints:
+        call.check()
+        blueprints.append(fill_records(blueprint)[0])
+    created = create_prototype(
+        context.workspace,
+        call,
+        slug=values.get("slug") or draft.slug,
+        derived="slug" not in values,
+        title=draft.title,
+        brief=brief,
+        seed=draft.seed,
+        blueprints=blueprints,
+    )
+    lead = blueprints[0]
+    return {
+        **created,
+        "title": draft.title,
+        "seed": draft.seed,
+        "roles": [role["label"] for role in lead["roles"]],
+        "entities": [
+            {
+                "id": e["id"],
+                "label": e["label"],
+                "records": len(e["records"]),
+                "because": e.get("because", ""),
+            }
+            for e in lead["entities"]
+        ],
+        "leftOut": list(draft.left_out),
+        "warnings": [*warnings, *draft.warnings],
+    }
+
+
+def run_list(context: Context, values: dict[str, Any]) -> dict[str, Any]:
+    """One page of prototypes by slug; data: prototypes, and `next` (for `after`) when there are more."""
+    return read_list(context.workspace, limit=values["limit"], after=values.get("after", ""))
+
+
+def run_show(context: Context, values: dict[str, Any]) -> dict[str, Any]:
+    """The manifest and a summary of each variant, or one variant's blueprint with its records cut short."""
+    letter = values.get("variant")
+    if letter is None:
+        return read_prototype(context.workspace, values["slug"])
+    shown = read_variant(context.workspace, values["slug"], letter)
+    if not values["records"]:
+        shown["blueprint"] = _cut_records(shown["blueprint"])
+    return shown
+
+
+def _cut_records(blueprint: dict[str, Any]) -> dict[str, Any]:
+    """The blueprint with RECORDS_SHOWN records of each entity and `recordCount` beside them."""
+    entities = []
+    for entity in blueprint["entities"]:
+        records = entity.get("records", [])
+        entities.append({**entity, "records": records[:RECORDS_SHOWN], "recordCount": len(records)})
+    return {**blueprint, "entities": entities}
+
+
+def run_validate(context: Context, values: dict[str, Any]) -> dict[str, Any]:
+    """Every problem of a prototype, a variant or a blueprint file; data: folder, valid, problems, notes."""
+    path = context.workspace.resolve(values["folder"], field="folder")
+    return verify(context.workspace, path)
+
+
+def run_blueprint_schema(context: Context, values: dict[str, Any]) -> dict[str, Any]:
+    """The blueprint's JSON Schema (draft 2020-12)."""
+    return blueprint_schema()
+
+
+def _check_quick(values: Mapping[str, Any]) -> Iterator[Problem]:
+    brief = values.get("brief")
+    if isinstance(brief, str) and brief and not clean_text(brief).strip():
+        yield Problem("/brief", "holds white space only; say in a sentence who does what with which things")
+
+
+def _check_show(values: Mapping[str, Any]) -> Iterator[Problem]:
+    for name in ("records", "against"):
+        if values.get(name) and "variant" not in values:
+            yield Problem(f"/{name}", "needs variant as well")
+
+
+# --- the data for people --------------------------------------------------------------------------
+
+
+def render_columns(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as aligned columns, two blanks apart; the last column is not padded."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)] if rows else []
+    lines = ("  ".join([*map(str.ljust, row, widths), row[-1]]).rstrip() for row in rows)
+    return "\n".join(lines)
+
+
+def _quick_text(data: Mapping[str, Any]) -> str:
+    lines = [f"{data['title']}  ({data['folder']}, seed {data['seed']})", ""]
+    lines.append(render_columns([[v["id"], v["page"], v["question"]] for v in data["variants"]]))
+    records = ", ".join(f"{entity['label']} ({entity['records']})" for entity in data["entities"])
+    lines += ["", f"Records:  {records}"]
+    if data["roles"]:
+        lines.append(f"Roles:    {', '.join(data['roles'])}")
+    lines += [f"Left out: {item['text']} ({item['reason']})" for item in data["leftOut"]]
+    lines += [f"Warning:  {warning}" for warning in data["warnings"]]
+    lines += ["", f"Open {data['folder']}/{PAGE_NAME} in a browser."]
+    return "\n".join(lines)
+
+
+def _list_text(data: Mapping[str, Any]) -> str:
+    rows = [
+        [p["slug"], "".join(p["variants"]), p["created"][: len(AS_OF_DATE)], p["title"]]
+        for p in data["prototypes"]
+    ]
+    lines = [render_columns(rows) if rows else "No prototypes yet. Make some: protoyard quick BRIEF"]
+    lines += [f"damaged: {item['slug']}: {item['problem']}" for item in data.get("damaged", ())]
+    if "next" in data:
+        lines.append(f"More: protoyard list --after={data['next']}")
+    return "\n".join(lines)
+
+
+def _show_text(data: Mapping[str, Any]) -> str:
+    return render_document(data).rstrip("\n")
+
+
+def _validate_text(data: Mapping[str, Any]) -> str:
+    lines = [f"{data['folder'] or '.'}: {'valid' if data['valid'] else 'not valid'}"]
+    for problem in data["problems"]:
+        lines.append(f"  {problem['file']} {problem['pointer']}  {problem['message']} ({problem['code']})")
+    lines += [f"  note: {note}" for note in data.get("notes", ())]
+    return "\n".join(lines)
+
+
+# --- the rows -------------------------------------------------------------------------------------
+
+_SLUG = {"type": "string", "pattern": SLUG_PATTERN, "maxLength": SLUG_MAX_CHARS}
+_LETTER = {"type": "string", "enum": list(VARIANT_LETTERS)}
+
+
+def _integer(description: str, least: int, most: int | None = None, **more: int) -> dict[str, Any]:
+    limits = {"minimum": least} if most is None else {"minimum": least, "maximum": most}
+    return {"type": "integer", "description": description, **limits, **more}
+
+
+def _flag(description: str) -> dict[str, Any]:
+    return {"type": "boolean", "description": description, "default": False}
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        name="quick",
+        title="Brief to prototypes",
+        description=(
+            "Turn a short brief into one to six clickable HTML prototypes with fictional data, stored "
+            "under prototypes/<slug>/ in the workspace. Write the brief as people talk: who does what "
+            'with which things, what is not wanted ("no payments"), limits ("28-day countdown"). Each '
+            "variant answers another question (work the list, move the work, plan the time, in the "
+            "field, keep up, one task at a time) on the same records. Answers with the slug, the page "
+            "of each variant to open in a browser, the records and roles that were understood, each "
+            "with the words that caused it, and what was left out and why. No model, no network; the "
+            "same brief, seed and variants give the same bytes. Never overwrites: a taken slug gets a "
+            "number. Afterwards look with `show`."
+        ),
+        arguments=(
+            Argument(
+                "brief",
+                {
+                    "type": "string",
+                    "description": "The brief, 1 to 4000 characters in any language.",
+                    "minLength": 1,
+                    "maxLength": BRIEF_MAX_CHARS,
+                },
+                required=True,
+                positional=True,
+                piped=True,
+            ),
+            Argument("seed", _integer("Decides the fictional data; default: from the brief.", 0, SEED_MAX)),
+            Argument(
+                "variants",
+                _integer("How many variants.", 1, len(VARIANT_LETTERS), default=VARIANTS_DEFAULT),
+            ),
+            Argument(
+                "slug", {**_SLUG, "description": "Folder name; default: from the title, numbered if taken."}
+            ),
+        ),
+        run=run_quick,
+        render=_quick_text,
+        writes=True,
+        idempotent=False,
+        check=_check_quick,
+    ),
+    Operation(
+        name="list",
+        title="List prototypes",
+        description=(
+            "List the prototypes of the workspace by slug, with title, variants and time of creation. "
+            "Pages: when the answer holds `next`, call again with it as `after`."
+        ),
+        arguments=(
+            Argument("limit", _integer("How many at most.", 1, LIST_LIMIT_MAX, default=LIST_LIMIT_DEFAULT)),
+            Argument(
+                "after", {**_SLUG, "description": "Only slugs that sort after this one; it need not exist."}
+            ),
+        ),
+        run=run_list,
+        render=_list_text,
+    ),
+    Operation(
+        name="show",
+        title="Show a prototype",
+        description=(
+            "Show one prototype. Without `variant`: its manifest (brief, seed, revisions) and a "
+            "summary of each variant (screens, records, roles). With `variant`: that variant's "
+            "blueprint, the JSON that the page is rendered from, its records cut to the first 3 of "
+            "each entity plus `recordCount` unless `records` is true."
+        ),
+        arguments=(
+            Argument(
+                "slug", {**_SLUG, "description": "The prototype's slug, as `list` gives it."}, True, True
+            ),
+            Argument("variant", {**_LETTER, "description": "The variant's letter."}),
+            Argument("records", _flag("All records of the variant, not the first 3 of each entity.")),
+        ),
+        run=run_show,
+        render=_show_text,
+        check=_check_show,
+    ),
+    Operation(
+        name="validate",
+        title="Validate files",
+        description=(
+            "Check a prototype folder, a variant folder or a blueprint .json file of the workspace: "
+            "the blueprint against its schema and rules, and whether page, history and manifest "
+            "agree. Answers with `valid` and every problem with file, JSON pointer, code and message. "
+            "Hand edits of a blueprint are welcome: check them here."
+        ),
+        arguments=(
+            Argument(
+                "folder",
+                {
+                    "type": "string",
+                    "description": "Path in the workspace, for example prototypes/inspections/a.",
+                },
+                required=True,
+                positional=True,
+            ),
+        ),
+        run=run_validate,
+        render=_validate_text,
+        exit_status=lambda data: EXIT_DONE if data["valid"] else EXIT_FAILED,
+    ),
+    Operation(
+        name="blueprint_schema",
+        title="Blueprint schema",
+        description=(
+            "The JSON Schema (draft 2020-12) of a blueprint, with titles and descriptions: what "
+            "entities, fields, screens, flows and themes may hold. Read it before you write or change "
+            "a blueprint."
+        ),
+        arguments=(),
+        run=run_blueprint_schema,
+        render=_show_text,
+    ),
+)
 
 # ======================================================================
 # §16 cli: parser from the rows, execute, printing for people
 # ======================================================================
-# Rules: uses §01-07, §15.
+# Rules: uses §01-07, §15; knows rows only as they are handed in. argparse only splits: every value stays a
+# string until §04 has judged it, so that all problems come at once. `execute` is the one entry of both doors.
+
+_COMMON = (
+    ("--workspace", "DIR", "the folder to work in (default: PROTOYARD_WORKSPACE, else the current one)"),
+    ("--json", None, "print the envelope as JSON"),
+)
+
+
+class Invocation(NamedTuple):
+    """A parsed command line: its row, the values given (not yet checked), and --workspace."""
+
+    row: Operation
+    values: dict[str, Any]
+    workspace: str | None
+
+
+def _build_parser(row: Operation) -> Any:
+    from argparse import ArgumentParser
+
+    class Parser(ArgumentParser):
+        def error(self, message: str) -> None:
+            raise Failure("invalid_arguments", message, f"see: protoyard {row.command} --help")
+
+    parser = Parser(prog=f"protoyard {row.command}", description=row.description, allow_abbrev=False)
+    for argument in row.arguments:
+        text = argument.schema["description"].replace("%", "%%")
+        if argument.positional:
+            parser.add_argument(argument.name, nargs="?", metavar=argument.name.upper(), help=text)
+        elif argument.schema["type"] == "boolean":
+            parser.add_argument(
+                argument.option, dest=argument.name, action="store_true", default=None, help=text
+            )
+        else:
+            name = argument.schema["type"].upper() if "enum" not in argument.schema else "NAME"
+            parser.add_argument(argument.option, dest=argument.name, metavar=name, help=text)
+    for option, metavar, text in _COMMON:
+        more = {"metavar": metavar} if metavar else {"action": "store_true"}
+        parser.add_argument(option, dest=f"common {option}", help=text, **more)
+    return parser
+
+
+_PARSERS: dict[str, Any] = {}  # by command; building one costs more than using it
+
+
+def _typed(argument: Argument, given: Any) -> Any:
+    """What an option's text means under its schema; text that means no integer stays text, for §04 to refuse."""
+    if argument.schema["type"] == "integer" and re.fullmatch("-?[0-9]{1,20}", given):
+        return int(given)
+    return given
+
+
+def find_row(command: str, rows: Sequence[Operation]) -> Operation:
+    """The row of a command; Failure unknown_tool with the nearest one."""
+    for row in rows:
+        if row.command == command:
+            return row
+    guess = nearest(command, [row.command for row in rows])
+    hint = f"did you mean: protoyard {guess}" if guess else "see: protoyard --help"
+    raise Failure("unknown_tool", f'there is no command "{command}"', hint)
+
+
+def parse_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> Invocation:
+    """The invocation that `argv` (command first) spells; Failure unknown_tool or invalid_arguments."""
+    row = find_row(argv[0], rows)
+    parser = _PARSERS.get(row.command) or _PARSERS.setdefault(row.command, _build_parser(row))
+    found, extra = parser.parse_known_args(list(argv[1:]))
+    given = {name: value for name, value in vars(found).items() if value is not None}
+    values = {a.name: _typed(a, given[a.name]) for a in row.arguments if a.name in given}
+    if extra:
+        unknown = [f"{word}: is no option of {row.command}, or one argument too many" for word in extra]
+        message = "; ".join(unknown + _argument_problems(row, values))
+        raise Failure("invalid_arguments", message, f"see: protoyard {row.command} --help (quote a brief)")
+    return Invocation(row, values, given.get("common --workspace"))
+
+
+def _argument_problems(row: Operation, values: Mapping[str, Any]) -> list[str]:
+    try:
+        check_arguments(row, values)
+    except Failure as failure:
+        return [failure.message]
+    return []
+
+
+def _take_stdin(context: Context, row: Operation, values: dict[str, Any]) -> dict[str, Any]:
+    """The values with `-` of a piped argument replaced by standard input, where there is one."""
+    taken = dict(values)
+    for argument in row.arguments:
+        if argument.piped and context.stdin and taken.get(argument.name) == "-":
+            taken[argument.name] = context.stdin().decode("utf-8", "replace").removeprefix("\ufeff")
+    return taken
+
+
+def run_invocation(invocation: Invocation, context: Context) -> Any:
+    """[8/9] Check the values, open the workspace where it is needed, run the row; returns its data."""
+    row = invocation.row
+    values = check_arguments(row, _take_stdin(context, row, invocation.values))
+    if row.served:
+        context.workspace  # noqa: B018  opened first: a missing workspace is said before anything else
+    return row.run(context, values)
+
+
+def execute(
+    argv: Sequence[str],
+    *,
+    rows: Sequence[Operation],
+    call: Call,
+    directory: str | None = None,
+    stdin: Callable[[], bytes] | None = None,
+) -> dict[str, Any]:
+    """[7/9] Run one command and return its envelope (WIRE §6); raises only Stopped. The choke point of both doors."""
+    command = argv[0].replace("-", "_")[:TOOL_NAME_SHOWN_CHARS]
+    try:
+        invocation = parse_command_line(argv, rows)
+        where = directory if directory is not None else find_directory(invocation.workspace)
+        return {
+            "ok": True,
+            "command": command,
+            "data": run_invocation(invocation, Context(call, where, stdin)),
+        }
+    except Failure as failure:
+        return failed(command, failure)
+
+
+def find_directory(option: str | None) -> str:
+    """The workspace directory as given: the option, else PROTOYARD_WORKSPACE, else the current directory."""
+    given = option if option is not None else os.environ.get("PROTOYARD_WORKSPACE")
+    return os.curdir if given is None else given
+
+
+def failed(command: str, failure: Failure) -> dict[str, Any]:
+    """The envelope of a failure; the hint is left out where there is none."""
+    error = {"code": failure.code, "message": failure.message}
+    return {
+        "ok": False,
+        "command": command,
+        "error": {**error, **({"hint": failure.hint} if failure.hint else {})},
+    }
+
+
+# --- for people -----------------------------------------------------------------------------------
+
+
+def _paint(text: str, code: str, stream: Any) -> str:
+    plain = os.environ.get("NO_COLOR") or not stream.isatty()
+    return text if plain else f"\x1b[{code}m{text}\x1b[0m"
+
+
+def write_text(stream: Any, text: str) -> None:
+    """Write a text and a newline; what the stream's encoding cannot say becomes `?`, never an exception."""
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+    stream.flush()
+
+
+def _print_failure(error: Mapping[str, str]) -> None:
+    write_text(sys.stderr, f"{_paint(error['code'], '31', sys.stderr)}: {error['message']}")
+    if "hint" in error:
+        write_text(sys.stderr, _paint(error["hint"], "2", sys.stderr))
+
+
+def print_outcome(envelope: Mapping[str, Any], rows: Sequence[Operation], as_json: bool) -> int:
+    """Print an envelope, as JSON or for people (a failure on stderr); returns the exit status."""
+    shown = clean(envelope)
+    if as_json:
+        sys.stdout.buffer.write((render_json(shown) + "\n").encode("utf-8"))
+        sys.stdout.flush()
+    elif not shown["ok"]:
+        _print_failure(shown["error"])
+    if not envelope["ok"]:
+        return FAILURES[envelope["error"]["code"]].exit_status
+    row = next(row for row in rows if row.name == envelope["command"])
+    if not as_json and row.render:
+        write_text(sys.stdout, row.render(shown["data"]))
+    return row.exit_status(envelope["data"])
+
+
+def render_help(rows: Sequence[Operation]) -> str:
+    """The overview: every command with its title."""
+    commands = render_columns([["  " + row.command, row.title] for row in rows])
+    return (
+        f"protoyard {__version__}: short briefs into clickable HTML prototypes\n\n"
+        f"usage: protoyard COMMAND [OPTION...] [--] [ARGUMENT]\n\n{commands}\n\n"
+        "Every command takes --workspace DIR, --json and --help. Start with:\n"
+        '  protoyard quick "A small library lends books to members."'
+    )
+
+
+def run_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> int:
+    """Run one command line and print its outcome; returns the exit status."""
+    first = argv[0] if argv else ""
+    if first in ("", "-h", "--help", "help"):
+        write_text(sys.stdout if first else sys.stderr, render_help(rows))
+        return EXIT_DONE if first else EXIT_USAGE
+    if first in ("-V", "--version"):
+        write_text(sys.stdout, f"protoyard {__version__}")
+        return EXIT_DONE
+    words = argv[: list(argv).index("--")] if "--" in argv else argv
+    envelope = execute(argv, rows=rows, call=Call(), stdin=lambda: sys.stdin.buffer.read())
+    return print_outcome(envelope, rows, "--json" in words)
+
 
 # ======================================================================
 # §17 protocol: sans-I/O JSON-RPC and MCP core for both revisions
@@ -901,9 +1494,52 @@ def digest(blueprint: Mapping[str, Any]) -> str:
 # ======================================================================
 # §19 machine: the rows that only the command line has
 # ======================================================================
-# Rules: uses §01-06, §14-18.
+# Rules: uses §01-06, §14-18. Same row type as §15, never listed over MCP.
+
+
+def run_mcp(context: Context, values: dict[str, Any]) -> int:
+    """Serve MCP on stdin and stdout until the input ends; the exit status."""
+    return serve(rows=OPERATIONS, directory=context.directory)
+
+
+COMMANDS: tuple[Operation, ...] = (
+    Operation(
+        name="mcp",
+        title="Serve MCP over stdio",
+        description=(
+            "Serve the tools over the Model Context Protocol on standard input and output, revisions "
+            "2026-07-28 and 2025-11-25. Register it in an agent host as a command; it is not for typing."
+        ),
+        arguments=(),
+        run=run_mcp,
+        render=None,
+        served=False,
+        exit_status=lambda status: status,
+    ),
+)
 
 # ======================================================================
 # §20 main: the joined table and the guard
 # ======================================================================
-# Rules: uses all.
+# Rules: uses all. The outermost of the three borders where any exception ends.
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command line: `argv` without the program's name (default: the process's); returns the exit status."""
+    set_digit_limit()
+    try:
+        return run_command_line(sys.argv[1:] if argv is None else argv, OPERATIONS + COMMANDS)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:  # the reader of our output went away: nothing left to say, not even at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return EXIT_FAILED
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        return EXIT_FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

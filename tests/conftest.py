@@ -28,16 +28,16 @@ ANSWER_SECONDS = 30
 IN_CI = bool(os.environ.get("PROTOYARD_CI"))
 
 
-def load_builder() -> Any:
-    """The module that builds the archive; it lies outside every package."""
-    spec = importlib.util.spec_from_file_location("archive", ROOT / ".build" / "archive.py")
+def load_build_script(name: str) -> Any:
+    """One of the scripts that build.sh runs, as a module; they lie outside every package."""
+    spec = importlib.util.spec_from_file_location(f"build_{name}", ROOT / ".build" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
-    sys.modules["archive"] = module
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
 
-BUILDER = load_builder()
+BUILDER = load_build_script("archive")
 INTERPRETERS = BUILDER.find_interpreters()
 ALL_PYTHONS = {found.version: found.path for found in INTERPRETERS}
 PYTHONS = list(dict.fromkeys([INTERPRETERS[0].path, INTERPRETERS[-1].path]))

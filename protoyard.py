@@ -40,7 +40,7 @@ if __name__ == "__main__":
     sys.path[:] = [entry for entry in sys.path[0 if isolated else 1 :] if entry]
 
 # Python 3.7 and 3.8 must be able to parse this file to say so: no walrus and no positional-only mark in it.
-if sys.version_info < (3, 9):  # noqa: UP036
+if sys.version_info < (3, 9):
     version = ".".join(map(str, sys.version_info[:2]))
     sys.exit(f"protoyard needs Python 3.9 or newer, but {sys.executable} is Python {version}")
 

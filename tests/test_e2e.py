@@ -25,7 +25,8 @@ LIST = (
 )
 QUICK = (
     '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"quick","arguments":{"brief":'
-    '"A fictional field service team schedules equipment inspections and tracks visits.","seed":42,"variants":2},'
+    '"A fictional field service team schedules equipment inspections and tracks visits.",'
+    '"seed":42,"variants":2},'
     '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}'
 )
 HELLO = build_request(

@@ -1,4 +1,4 @@
-"""The README against the registry, the command line, the error table and the protocol: what it shows is run."""
+"""The README against the registry, the command line, the error table and the protocol: all shown is run."""
 
 from __future__ import annotations
 

@@ -2,7 +2,32 @@
 # ======================================================================
 # §00 head: what this is, the map, the way of one request
 # ======================================================================
-"""Protoyard: a brief in, clickable HTML prototypes out; an MCP server and a command line in one module."""
+"""Protoyard: a brief in, clickable HTML prototypes out; an MCP server and a command line in one module.
+
+The map. A section uses only sections above it, and of those only the ones its rules name.
+
+    §01 limits       every size, time, count, name       §11 page        blueprint to one self-contained page
+    §02 errors       Failure and the table of codes      §12 store       prototypes on disk
+    §03 text         strict JSON, characters, secrets    §14 browser     screenshots
+    §04 schema       the published schema subset         §15 operations  the rows: tools and commands
+    §05 calls        cancel, deadline, gate, children    §16 cli         argv to envelope, printing
+    §06 workspace    every touch of a file               §17 protocol    bytes in, effects out
+    §07 blueprint    its schema and its meaning          §18 server      the stdio loop
+    §08 archetypes   tables of record types              §19 machine     rows of the command line only
+    §09 brief        text to blueprint                   §20 main        the joined table
+    §10 records      fictional data
+
+The way of one request over MCP; each function's docstring begins with its hop.
+
+    1/9 serve §18 -> 2/9 Session.receive §17 -> 3/9 decode_message §03 -> 4/9 answer_request §17 (a METHODS row)
+    -> 5/9 on_tools_call §17: Start(ToolCall) -> 6/9 start_call §18: build_argv §15 -> 7/9 execute §16
+    -> 8/9 run_invocation §16: Operation.run §15 -> 9/9 Session.finish §17, then Outbox.write §18
+
+On the command line: main §20 -> execute §16 -> Operation.run §15 -> print_outcome §16.
+
+Verbs mean one thing: check_ raises or returns the clean value, parse_ makes a value of text, render_ makes text of
+a value and is pure, read_ and write_ touch the disk, run_ starts an operation or a process, on_ handles a message.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +40,7 @@ if __name__ == "__main__":
     sys.path[:] = [entry for entry in sys.path[0 if isolated else 1 :] if entry]
 
 # Python 3.7 and 3.8 must be able to parse this file to say so: no walrus and no positional-only mark in it.
-if sys.version_info < (3, 9):  # noqa: UP036
+if sys.version_info < (3, 9):
     version = ".".join(map(str, sys.version_info[:2]))
     sys.exit(f"protoyard needs Python 3.9 or newer, but {sys.executable} is Python {version}")
 

@@ -1,7 +1,7 @@
 """Other people's clients against the archive: the official Python and TypeScript SDKs and FastMCP.
 
 Each connects over stdio in every way it knows, lists, calls, fails and cancels. They need the interop group
-(PROTOYARD_GROUPS="dev interop" ./build.sh test) and, for TypeScript, Node.js with .ci/package.json's packages.
+(PROTOYARD_GROUPS="dev interop" ./build.sh test) and, for TypeScript, Node.js and `npm install` in .ci.
 """
 
 from __future__ import annotations
@@ -130,8 +130,9 @@ def test_the_python_sdk(mode: str, python: str, pyz: Path, workspace: Path, tool
 
     async def converse(client: Client) -> None:
         assert client.protocol_version == MODES[mode]
-        assert client.server_info.name == "protoyard"
-        assert client.instructions
+        if mode != MODERN:  # a pinned client asks for nothing before its first request
+            assert client.server_info.name == "protoyard"
+            assert client.instructions
 
         async def fails(name: str, values: dict[str, Any]) -> list[Any]:
             result = await client.call_tool(name, values)

@@ -19,9 +19,11 @@ if sys.version_info < (3, 9):  # noqa: UP036
     version = ".".join(map(str, sys.version_info[:2]))
     sys.exit(f"protoyard needs Python 3.9 or newer, but {sys.executable} is Python {version}")
 
+import errno
 import json
 import os
 import re
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -77,6 +79,13 @@ PATH_MAX_CHARS = 1024
 SLUG_MAX_CHARS = 48
 PATCH_FILE_MAX_BYTES = 256 * KIB
 BLUEPRINT_FILE_MAX_BYTES = 2 * MIB
+
+# Files (WIRE §7-8): as many links as Linux follows; a taken lock is tried again this often, which is also how
+# soon a waiting call notices that it was stopped; enough random bytes that no two staged names meet.
+LINKS_MAX = 40
+LOCK_POLL_SECONDS = 0.05
+STAGING_SALT_BYTES = 8
+FILE_MODE = 0o666  # less the umask
 
 # Names on disk (TOOLS §2).
 PROTOTYPES_DIR = "prototypes"
@@ -298,7 +307,640 @@ def describe_problems(problems: Sequence[Problem]) -> str:
 # ======================================================================
 # §06 workspace: every touch of a file stays inside
 # ======================================================================
-# Rules: uses §01-03, §05. Only this section opens or resolves a caller's path.
+# Rules: uses §01-03, §05. Only this section opens or resolves a caller's path (WIRE §8). `resolve` judges its
+# spelling once; after that a path is relative to the workspace, with "/", and every operation walks it from the
+# workspace's own directory handle, component by component, refusing each link it meets: one that was planted or
+# swapped in after the check leads nowhere. Where the platform knows no handles (Windows) the walk goes by checked
+# names and is repeated after opening. An OSError leaves as a Failure with the operation and the path.
+
+STAGING_DIR = f"{STATE_DIR}/{STAGING_NAME}"
+LOCK_PATH = f"{STATE_DIR}/{LOCK_NAME}"
+
+_OUTSIDE = "the path does not lead to a place inside the workspace"
+_PATH_HINT = "give a path relative to the workspace, such as prototypes/my-app/a"
+_WORKSPACE_HINT = (
+    "pass --workspace DIR (or set PROTOYARD_WORKSPACE): the absolute path of an existing directory"
+)
+
+
+def _flags(*names: str) -> int:
+    """The open(2) flags of these names, those that this platform has, as one number."""
+    return sum(getattr(os, name, 0) for name in names)
+
+
+_BY_HANDLES = {os.open, os.stat, os.mkdir, os.rename, os.unlink, os.rmdir} <= os.supports_dir_fd
+_FOLDER_FLAGS = _flags("O_RDONLY", "O_DIRECTORY", "O_NOFOLLOW")
+_READ_FLAGS = _flags("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
+_NEW_FLAGS = _flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_BINARY")
+_LOCK_FLAGS = _flags("O_RDWR", "O_CREAT", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
+
+# fmt: off
+_SPELLING = (  # what a path argument must not hold (WIRE §8.2)
+    (r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]",
+                                  "holds an invisible or control character"),
+    (r"[;&|`$<>(){}\[\]*?!#~'\"%^:\\]", "holds a character that means something to a shell or another system"),
+    (r"(^|/)\.\.(/|$)",           'holds a ".." component'),
+    (r"[. ](/|$)",                "has a component that ends in a dot or a space"),
+    (r"(?i:(^|/)(con|prn|aux|nul|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\.[^/]*)?(/|$))", "names a Windows device"),
+    (r"^-",                       'begins with "-"'),
+)
+_REASONS = {  # own words, the same under every locale; another error shows its symbolic name
+    "ENOSPC": "the disk is full",        "EDQUOT": "the disk quota is used up",   "EACCES": "permission denied",
+    "EPERM": "permission denied",        "EROFS": "the file system is read-only", "ENOENT": "it is missing",
+    "ENAMETOOLONG": "a name is too long", "ENOTDIR": "a file is where a folder should be",
+    "EXDEV": "it is on another file system than .protoyard/staging", "ENOLCK": "the file system has no locks",
+}
+# fmt: on
+
+
+def _split(path: str, windows: bool) -> tuple[str, list[str]]:
+    """What a path starts from ("" when it is relative) and its raw components, empty and "." ones too."""
+    if not windows:
+        return ("/" if path.startswith("/") else ""), path.split("/")
+    import ntpath
+
+    drive, rest = ntpath.splitdrive(path.replace("\\", "/"))
+    return drive.casefold() + ("/" if rest.startswith("/") else ""), rest.split("/")
+
+
+def _after_prefix(parts: Sequence[str], prefix: Sequence[str], windows: bool) -> list[str] | None:
+    """The raw components that follow a prefix, None when they do not begin with it."""
+    wanted = [part for part in prefix if part not in ("", ".")]
+    rest = list(parts)
+    while wanted and rest:
+        part = rest.pop(0)
+        if part in ("", "."):
+            continue
+        if part != wanted[0] and not (windows and part.casefold() == wanted[0].casefold()):
+            return None
+        wanted.pop(0)
+    return None if wanted else rest
+
+
+def parse_path(argument: str, prefixes: Sequence[str], *, windows: bool) -> tuple[str, list[str]]:
+    """WIRE §8.1-2: the anchor that is left ("" means the workspace) and the clean components after it.
+
+    `prefixes` are spellings of the workspace. ValueError with the reason when the argument's own is refused.
+    """
+    if not argument:
+        raise ValueError("is empty")
+    anchor, parts = _split(argument, windows)
+    known = [names for start, names in (_split(prefix, windows) for prefix in prefixes) if start == anchor]
+    rests = [rest for rest in (_after_prefix(parts, names, windows) for names in known) if rest is not None]
+    if rests:
+        anchor, parts = "", min(rests, key=len)
+    if len("/".join(parts)) > PATH_MAX_CHARS:
+        raise ValueError(f"is longer than {PATH_MAX_CHARS} characters")
+    if anchor not in ("", "/"):  # another drive or share: even to ask a share hands it the user's credentials
+        raise ValueError(_OUTSIDE)
+    parts = [part for part in parts if part not in ("", ".")]
+    for pattern, reason in _SPELLING:
+        if re.search(pattern, "/".join(parts)):
+            raise ValueError(reason)
+    return anchor, parts
+
+
+def _check_writable(parts: Sequence[str]) -> None:
+    """WIRE §8.8: dot names run code (.git/hooks, .vscode …), and prototypes/ is written by Protoyard alone."""
+    if not parts or parts[0].casefold() == PROTOTYPES_DIR:
+        raise ValueError(f"lies in {PROTOTYPES_DIR}/ or above it")
+    if any(part.startswith(".") for part in parts):
+        raise ValueError("leads to a place whose name begins with a dot")
+
+
+def _check_directory(directory: str) -> str:
+    """The canonical path of what the user named as the workspace; `no_workspace` when it cannot be one."""
+    found = False
+    if not re.search(r"\$\{|%[^%]+%", directory):
+        try:
+            real = os.path.realpath(os.path.expanduser(directory))
+            found = directory != "" and os.path.isdir(real)
+        except (OSError, ValueError):
+            found = False
+    else:
+        raise Failure(
+            "no_workspace", f'"{directory}" holds a variable that was not expanded', _WORKSPACE_HINT
+        )
+    if not found:
+        raise Failure("no_workspace", f'the workspace "{directory}" is not a directory', _WORKSPACE_HINT)
+    if os.path.dirname(real) == real:
+        raise Failure("no_workspace", "the workspace is the root of a file system", _WORKSPACE_HINT)
+    return real
+
+
+def _leads_to(path: str, directory: str) -> bool:
+    try:
+        return os.path.samefile(path, directory)
+    except (OSError, ValueError):
+        return False
+
+
+class _Disk:
+    """Turns an OSError in its body into a Failure; a missing file is `not_found` when it was to be read."""
+
+    __slots__ = ("operation", "path")
+
+    def __init__(self, operation: str, path: str) -> None:
+        self.operation = operation
+        self.path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if not isinstance(error, OSError):
+            return
+        if error.errno in (errno.ELOOP, errno.EMLINK) and self.path:  # what O_NOFOLLOW says about a link
+            raise Failure("unsafe_path", f"{self.path}: {_OUTSIDE}") from error
+        if self.operation == "reading" and _is_missing(error):
+            raise Failure("not_found", f"{self.path} does not exist") from error
+        if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
+            raise Failure("already_exists", f"{self.path} is there already and is not empty") from error
+        name = errno.errorcode.get(error.errno or 0, "unknown error")
+        message = f"{self.operation} {self.path or 'the workspace'} failed: {_REASONS.get(name, name)}"
+        raise Failure("io_error", message) from error
+
+
+def _is_missing(error: OSError) -> bool:
+    return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
+
+
+def _is_link(status: os.stat_result) -> bool:
+    """A symbolic link, or on Windows any reparse point: a junction is no link to `S_ISLNK`."""
+    reparse = getattr(status, "st_file_attributes", 0) & stat.FILE_ATTRIBUTE_REPARSE_POINT
+    return stat.S_ISLNK(status.st_mode) or bool(reparse)
+
+
+def _is_folder(status: os.stat_result) -> bool:
+    return stat.S_ISDIR(status.st_mode) and not _is_link(status)
+
+
+def _is_same(one: os.stat_result, other: os.stat_result) -> bool:
+    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+
+
+def _check_regular(status: os.stat_result, path: str) -> None:
+    if _is_link(status) or not stat.S_ISREG(status.st_mode):
+        reason = f": {_OUTSIDE}" if _is_link(status) else " is not a regular file"
+        raise Failure("unsafe_path", path + reason)
+
+
+class _Folder:
+    """An open folder of the workspace: `fd` is its handle, None where there are none and `path` must do."""
+
+    __slots__ = ("fd", "path")
+
+    def __init__(self, path: str, fd: int | None) -> None:
+        self.path = path
+        self.fd = fd
+
+    def __enter__(self) -> _Folder:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self.fd is not None:
+            os.close(self.fd)
+
+    def at(self, name: str) -> str:
+        """How to call an entry in an os function that is also given `dir_fd=self.fd`."""
+        return os.path.join(self.path, name) if self.fd is None else name
+
+    def names(self) -> list[str]:
+        """The entries' names, sorted."""
+        return sorted(os.listdir(self.path if self.fd is None else self.fd))
+
+    def status(self, name: str) -> os.stat_result:
+        """What an entry is, a link not followed."""
+        return os.stat(self.at(name), dir_fd=self.fd, follow_symlinks=False)
+
+    def has(self, name: str) -> bool:
+        """Is there an entry of that name, whatever it is?"""
+        try:
+            self.status(name)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def sync(self) -> None:
+        """Makes the entries durable, where folders can be synced at all."""
+        if self.fd is not None:
+            os.fsync(self.fd)
+
+    def make(self, name: str) -> None:
+        """Makes a folder, durably, unless something of that name is there (another process may be as quick)."""
+        try:
+            os.mkdir(self.at(name), dir_fd=self.fd)
+        except FileExistsError:
+            return
+        self.sync()
+
+    def open(self, name: str) -> _Folder:
+        """The folder of that name; OSError ELOOP when it is a link, ENOTDIR when it is anything else."""
+        status = self.status(name)
+        if not _is_folder(status):
+            raise OSError(errno.ELOOP if _is_link(status) else errno.ENOTDIR, "not a folder")
+        if self.fd is None:
+            return _Folder(self.at(name), None)
+        return _Folder("", os.open(name, _FOLDER_FLAGS, dir_fd=self.fd))
+
+    def unlink(self, name: str) -> bool:
+        """Deletes an entry that is no folder; False when it is one."""
+        if _is_folder(self.status(name)):
+            return False
+        os.unlink(self.at(name), dir_fd=self.fd)
+        return True
+
+    def clear(self) -> None:
+        """Empties the folder. Inner folders are brought up first: no depth exhausts the stack or the handles."""
+        names = self.names()
+        while names:
+            for name in (name for name in names if not self.unlink(name)):
+                with self.open(name) as inner:
+                    for child in (child for child in inner.names() if not inner.unlink(child)):
+                        risen = self.at(_unique_name())
+                        os.rename(inner.at(child), risen, src_dir_fd=inner.fd, dst_dir_fd=self.fd)
+                os.rmdir(self.at(name), dir_fd=self.fd)
+            names = self.names()
+
+    def check_replaceable(self, name: str, *, by_folder: bool) -> None:
+        """May a rename go over what is there? A file over a file, a folder over an empty one (rename judges)."""
+        status = self.status(name)
+        if _is_link(status) or by_folder != _is_folder(status):
+            raise OSError(errno.ELOOP if _is_link(status) else errno.EEXIST, "in the way")
+        if by_folder and os.name == "nt":  # there a rename goes over nothing at all
+            os.rmdir(self.at(name))
+
+
+def _unique_name() -> str:
+    return f"{os.getpid()}-{os.urandom(STAGING_SALT_BYTES).hex()}"
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _parts(path: str) -> list[str]:
+    """The components of a path inside the workspace; what `resolve` never returns is refused here as well."""
+    parts = path.split("/") if path else []
+    if any(part in ("", ".", "..") for part in parts):
+        raise Failure("unsafe_path", f"{path}: {_OUTSIDE}")
+    return parts
+
+
+def _try_lock(fd: int, *, shared: bool = False) -> bool:
+    """Takes an open file's advisory lock unless someone has it; the system lets go when the file closes."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+# A lock for the threads of this process too: on some systems the file's tells only processes apart.
+_LOCAL_LOCKS: dict[str, threading.Lock] = {}
+_LOCKS: dict[Call, _Lock] = {}
+
+
+def release_lock(call: Call) -> None:
+    """Takes the lock away from a call that was given up; its commit gate is shut, so that it harms nobody."""
+    lock = _LOCKS.pop(call, None)
+    if lock is not None:
+        lock.release()
+
+
+class _Lock:
+    """`with workspace.lock(call):` one writer at a time, over threads and processes."""
+
+    __slots__ = ("_call", "_fd", "_local", "_workspace")
+
+    def __init__(self, workspace: Workspace, call: Call) -> None:
+        self._workspace = workspace
+        self._call = call
+        self._fd = -1
+        self._local = _LOCAL_LOCKS.setdefault(workspace.directory, threading.Lock())
+
+    def __enter__(self) -> None:
+        if self._call in _LOCKS:
+            return
+        while not self._local.acquire(timeout=LOCK_POLL_SECONDS):
+            self._call.check()
+        try:
+            self._fd = self._workspace.take_lock_file(self._call)
+        except BaseException:
+            self._local.release()
+            raise
+        _LOCKS[self._call] = self
+
+    def __exit__(self, *_: Any) -> None:
+        if _LOCKS.get(self._call) is self:
+            release_lock(self._call)
+
+    def release(self) -> None:
+        """Lets the next writer in; closing the file is what tells other processes."""
+        os.close(self._fd)
+        self._local.release()
+
+
+class Stage:
+    """A folder that is built out of sight, in .protoyard/staging, and appears whole by `publish` or not at all."""
+
+    __slots__ = ("_call", "_folders", "_path", "_workspace")
+
+    def __init__(self, workspace: Workspace, call: Call) -> None:
+        self._workspace = workspace
+        self._call = call
+        self._path = f"{STAGING_DIR}/{_unique_name()}"
+        self._folders = {self._path}
+
+    def __enter__(self) -> Stage:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._workspace.discard(self._path)
+
+    def write(self, path: str, data: bytes) -> None:
+        """Adds a file to the folder, its own folders made as needed; a cancellation point."""
+        self._call.check()
+        path = f"{self._path}/{path}"
+        self._workspace.create_file(path, data)
+        while path != self._path:
+            path = path.rpartition("/")[0]
+            self._folders.add(path)
+
+    def publish(self, target: str) -> None:
+        """Renames the folder to `target`: `already_exists` unless that is missing or an empty folder."""
+        for folder in sorted(self._folders, reverse=True):
+            self._workspace.sync_folder(folder)
+        self._workspace.move(self._path, target, self._call, over_file=False)
+
+
+class Workspace:
+    """The one class through which files are touched. Paths are relative, canonical, "/"-separated; "" is the root.
+
+    It keeps no file open and no state but names: one object may serve any number of threads. Every operation may
+    raise Failure: `unsafe_path` for a link or a non-file, `not_found` for reading what is missing, `io_error` for
+    what the disk refuses.
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        *,
+        windows: bool = os.name == "nt",
+        handles: bool = _BY_HANDLES,
+        lock_wait_seconds: float = LOCK_WAIT_SECONDS,
+    ) -> None:
+        """`windows` and `handles` say which rules apply, so that each can be tried anywhere."""
+        self.directory = _check_directory(directory)
+        self._windows = windows
+        self._handles = handles
+        self._lock_wait_seconds = lock_wait_seconds
+        given = os.path.expanduser(directory)
+        spellings = (os.path.abspath(given), os.path.join(os.environ.get("PWD", ""), given))
+        also = [spelling for spelling in spellings if _leads_to(spelling, self.directory)]
+        self._prefixes = (directory, given, self.directory, *also)
+
+    # --- judging a caller's path ---
+
+    def resolve(self, argument: str, *, field: str, write: bool = False) -> str:
+        """WIRE §8: the canonical path inside the workspace that an argument leads to; it need not exist.
+
+        With `write` it must also be a place where a caller may have files written. `unsafe_path` otherwise.
+        """
+        root = self.directory.split(os.sep)
+        try:
+            anchor, parts = parse_path(argument, self._prefixes, windows=self._windows)
+            found = self._follow(parts, root[:1] if anchor else root)
+            if found[: len(root)] != root:
+                raise ValueError(_OUTSIDE)
+            if write:
+                _check_writable(found[len(root) :])
+        except (OSError, ValueError) as error:
+            reason = _OUTSIDE if isinstance(error, (OSError, UnicodeError)) else str(error)
+            raise Failure("unsafe_path", f"{field}: {reason}", _PATH_HINT) from error
+        return "/".join(found[len(root) :])
+
+    def _follow(self, parts: list[str], start: list[str]) -> list[str]:
+        """Where a path really leads, component by component; what is missing is taken as it is spelled."""
+        if os.name == "nt":
+            return os.path.realpath(os.sep.join([*start, *parts])).split(os.sep)
+        with self._root() as folder:
+            root = folder.status(".")
+        at, todo, links = list(start), parts[::-1], 0
+        while todo:
+            name = todo.pop()
+            if name in ("", ".", ".."):  # from a link's target: the argument itself holds none
+                at = at[:-1] if name == ".." and len(at) > 1 else at
+                continue
+            path = "/".join([*at, name])
+            try:
+                status = os.lstat(path)
+            except OSError as error:
+                if not _is_missing(error) or ".." in todo:
+                    raise
+                return [*at, name, *(part for part in reversed(todo) if part not in ("", "."))]
+            if _is_link(status):
+                links += 1
+                if links > LINKS_MAX:
+                    raise ValueError(_OUTSIDE)
+                target = os.readlink(path)
+                at = at[:1] if target.startswith("/") else at
+                todo += reversed(target.split("/"))
+            else:  # a disk that ignores case may know the workspace under other letters
+                at = self.directory.split(os.sep) if _is_same(status, root) else [*at, name]
+        return at
+
+    def absolute(self, path: str) -> str:
+        """The canonical absolute path, for a child process."""
+        return os.path.join(self.directory, *_parts(path))
+
+    # --- walking ---
+
+    def _root(self) -> _Folder:
+        with _Disk("opening", ""):
+            if self._handles:
+                return _Folder("", os.open(self.directory, _FOLDER_FLAGS))
+            if not _is_folder(os.lstat(self.directory)):
+                raise OSError(errno.ENOTDIR, "swapped for something else")
+            return _Folder(self.directory, None)
+
+    def _folder(self, path: str, *, create: bool = False) -> _Folder:
+        """The open folder at a path, reached without following a link. The workspace itself is never made."""
+        parts = _parts(path)
+        folder = self._root()
+        for part in parts:
+            with folder:
+                if create:
+                    folder.make(part)
+                folder = folder.open(part)
+        return folder
+
+    def _parent(self, path: str, *, create: bool = False) -> _Folder:
+        return self._folder("/".join(_parts(path)[:-1]), create=create)
+
+    def _check_opened(self, fd: int, path: str) -> None:
+        """Where there are no handles: is the file that was opened still the one that the path names?"""
+        if not self._handles:
+            with self._parent(path) as folder:
+                status = folder.status(_name(path))
+            if _is_link(status) or not _is_same(status, os.fstat(fd)):
+                raise OSError(errno.ELOOP, "swapped for something else")
+
+    # --- reading ---
+
+    def kind(self, path: str) -> str:
+        """`file`, `folder`, `missing`, or `other` (a link, FIFO, socket or device)."""
+        try:
+            with _Disk("reading", path), self._parent(path) as folder:
+                status = folder.status(_name(path) or ".")
+        except Failure as failure:
+            if failure.code == "not_found":
+                return "missing"
+            raise
+        if _is_folder(status):
+            return "folder"
+        return "file" if stat.S_ISREG(status.st_mode) else "other"
+
+    def read_names(self, path: str) -> list[str]:
+        """The names in a folder, sorted."""
+        with _Disk("reading", path), self._folder(path) as folder:
+            return folder.names()
+
+    def read_bytes(self, path: str, *, max_bytes: int) -> bytes:
+        """A regular file's content; anything else is `unsafe_path`, more than `max_bytes` `invalid_arguments`."""
+        name = _name(path)
+        with _Disk("reading", path), self._parent(path) as folder:
+            _check_regular(folder.status(name), path)  # before it is opened: that alone can set a device off
+            with os.fdopen(os.open(folder.at(name), _READ_FLAGS, dir_fd=folder.fd), "rb") as file:
+                _check_regular(os.fstat(file.fileno()), path)
+                self._check_opened(file.fileno(), path)
+                data = file.read(max_bytes + 1)
+        if len(data) > max_bytes:
+            raise Failure("invalid_arguments", f"{path} is larger than {max_bytes:,} bytes")
+        return data
+
+    # --- writing, with the lock held ---
+
+    def create_file(self, path: str, data: bytes) -> None:
+        """A new file, durable, its folders made as needed. Passes no gate: for what is still in staging."""
+        with _Disk("writing", path), self._parent(path, create=True) as folder:
+            fd = os.open(folder.at(_name(path)), _NEW_FLAGS, FILE_MODE, dir_fd=folder.fd)
+            with os.fdopen(fd, "wb") as file:
+                self._check_opened(fd, path)
+                file.write(data)
+                file.flush()
+                os.fsync(fd)
+
+    def write_file(self, path: str, data: bytes, call: Call) -> None:
+        """Makes or replaces a file in one durable step: a reader sees the old or the new, never a part."""
+        staged = f"{STAGING_DIR}/{_unique_name()}"
+        try:
+            self.create_file(staged, data)
+            self.move(staged, path, call, over_file=True)
+        except BaseException:
+            self.discard(staged)
+            raise
+
+    def stage(self, call: Call) -> Stage:
+        """`with workspace.stage(call) as stage:` a folder to be published whole; needs the lock."""
+        return Stage(self, call)
+
+    def move(self, source: str, target: str, call: Call, *, over_file: bool) -> None:
+        """Puts what was staged in its place, durably, through the commit gate; never over a folder with content."""
+        name = _name(target)
+        with _Disk("writing", target), call.commit(), self._parent(target, create=True) as into:
+            if into.has(name):
+                into.check_replaceable(name, by_folder=not over_file)
+            with self._parent(source) as out:
+                rename = os.replace if over_file else os.rename
+                rename(out.at(_name(source)), into.at(name), src_dir_fd=out.fd, dst_dir_fd=into.fd)
+            into.sync()
+
+    def sync_folder(self, path: str) -> None:
+        """Makes a folder's entries durable."""
+        with _Disk("writing", path), self._folder(path) as folder:
+            folder.sync()
+
+    def remove(self, path: str) -> None:
+        """Deletes a file or a folder with all in it, links themselves and not what they lead to."""
+        name = _name(path)
+        with _Disk("removing", path), self._parent(path) as folder:
+            if folder.has(name) and not folder.unlink(name):
+                with folder.open(name) as inner:
+                    inner.clear()
+                os.rmdir(folder.at(name), dir_fd=folder.fd)
+
+    def discard(self, path: str) -> None:
+        """`remove` on the way out of something else: what the disk refuses is left to the next sweep."""
+        try:
+            self.remove(path)
+        except Failure:
+            return
+
+    def sweep(self, call: Call) -> None:
+        """Clears what killed writers left in staging. Under the lock nobody is writing: all of it is left over."""
+        call.check()
+        if self.kind(STAGING_DIR) != "missing":
+            with _Disk("removing", STAGING_DIR), self._folder(STAGING_DIR) as folder:
+                folder.clear()
+
+    # --- the lock ---
+
+    def lock(self, call: Call) -> _Lock:
+        """`with workspace.lock(call):` the right to write; a call that has it may take it again.
+
+        Waits behind this process's own calls as long as `call` lives, behind another process LOCK_WAIT_SECONDS;
+        then `busy`.
+        """
+        return _Lock(self, call)
+
+    def take_lock_file(self, call: Call) -> int:
+        """The open and locked lock file, made when missing; closing it (or dying) lets go."""
+        deadline = time.monotonic() + self._lock_wait_seconds
+        while True:
+            call.check()
+            fd = self._try_lock_file()
+            if fd is not None:
+                return fd
+            if time.monotonic() >= deadline:
+                raise Failure("busy", "another process is writing in this workspace", "try again in a moment")
+            call.wait(LOCK_POLL_SECONDS)
+
+    def _try_lock_file(self) -> int | None:
+        with _Disk("locking", LOCK_PATH), self._folder(STATE_DIR, create=True) as folder:
+            fd = os.open(folder.at(LOCK_NAME), _LOCK_FLAGS, FILE_MODE, dir_fd=folder.fd)
+            try:
+                _check_regular(os.fstat(fd), LOCK_PATH)
+                self._check_opened(fd, LOCK_PATH)
+                # The lock of a file that was deleted meanwhile would bind nobody: it must still be the one there.
+                if _try_lock(fd) and _is_same(folder.status(LOCK_NAME), os.fstat(fd)):
+                    return fd
+            except BaseException:
+                os.close(fd)
+                raise
+            os.close(fd)
+            return None
+
+    def lock_is_free(self) -> bool:
+        """Is nobody writing, as far as can be told? Makes nothing; False too when the lock cannot be looked at."""
+        local = _LOCAL_LOCKS.get(self.directory)
+        if local is not None and local.locked():
+            return False
+        try:
+            with _Disk("reading", LOCK_PATH), self._folder(STATE_DIR) as folder:
+                fd = os.open(folder.at(LOCK_NAME), _READ_FLAGS, dir_fd=folder.fd)
+                with os.fdopen(fd, "rb"):
+                    return _try_lock(fd, shared=True)
+        except Failure as failure:
+            return failure.code == "not_found"
+
 
 # ======================================================================
 # §07 blueprint: schema, semantic checks, patches, differences in words

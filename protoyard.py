@@ -2,7 +2,32 @@
 # ======================================================================
 # §00 head: what this is, the map, the way of one request
 # ======================================================================
-"""Protoyard: a brief in, clickable HTML prototypes out; an MCP server and a command line in one module."""
+"""Protoyard: a brief in, clickable HTML prototypes out; an MCP server and a command line in one module.
+
+The map. A section uses only sections above it, and of those only the ones its rules name.
+
+    §01 limits       every size, time, count, name       §11 page        blueprint to one self-contained page
+    §02 errors       Failure and the table of codes      §12 store       prototypes on disk
+    §03 text         strict JSON, characters, secrets    §14 browser     screenshots
+    §04 schema       the published schema subset         §15 operations  the rows: tools and commands
+    §05 calls        cancel, deadline, gate, children    §16 cli         argv to envelope, printing
+    §06 workspace    every touch of a file               §17 protocol    bytes in, effects out
+    §07 blueprint    its schema and its meaning          §18 server      the stdio loop
+    §08 archetypes   tables of record types              §19 machine     rows of the command line only
+    §09 brief        text to blueprint                   §20 main        the joined table
+    §10 records      fictional data
+
+The way of one request over MCP; each function's docstring begins with its hop.
+
+    1/9 serve §18 -> 2/9 Session.receive §17 -> 3/9 decode_message §03 -> 4/9 answer_request §17 (a METHODS row)
+    -> 5/9 on_tools_call §17: Start(ToolCall) -> 6/9 start_call §18: build_argv §15 -> 7/9 execute §16
+    -> 8/9 run_invocation §16: Operation.run §15 -> 9/9 Session.finish §17, then Outbox.write §18
+
+On the command line: main §20 -> execute §16 -> Operation.run §15 -> print_outcome §16.
+
+Verbs mean one thing: check_ raises or returns the clean value, parse_ makes a value of text, render_ makes text of
+a value and is pure, read_ and write_ touch the disk, run_ starts an operation or a process, on_ handles a message.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +40,7 @@ if __name__ == "__main__":
     sys.path[:] = [entry for entry in sys.path[0 if isolated else 1 :] if entry]
 
 # Python 3.7 and 3.8 must be able to parse this file to say so: no walrus and no positional-only mark in it.
-if sys.version_info < (3, 9):  # noqa: UP036
+if sys.version_info < (3, 9):
     version = ".".join(map(str, sys.version_info[:2]))
     sys.exit(f"protoyard needs Python 3.9 or newer, but {sys.executable} is Python {version}")
 
@@ -122,6 +147,23 @@ RECORDS_PER_ENTITY_MAX = 200
 RECORDS_MAX = 1000
 RECORD_ID_MAX_CHARS = 64
 RATING_MAX = 5
+
+# The brief (TOOLS §4): what a first draft holds at most, how long its names are, what a screen shows of a record.
+DRAFT_ENTITIES_MAX = 9
+DRAFT_ROLES_MAX = 8
+DRAFT_TITLE_CHARS = 60
+DRAFT_SLUG_CHARS = 40
+DRAFT_ID_CHARS = 32
+DRAFT_ROWS_MAX = 60
+DRAFT_COLUMNS_MAX = 6
+DRAFT_FILTERS_MAX = 3
+DRAFT_REQUIRED_FIELDS = 4
+DRAFT_STEP_FIELDS = 4
+DRAFT_TILES_MAX = 3
+DRAFT_NAMED_MAX = 3
+BOARD_COLUMNS_MIN = 3
+BOARD_COLUMNS_MAX = 8
+PERCENT_MAX = 100
 
 # ======================================================================
 # §02 errors: the closed table of failure codes
@@ -1496,12 +1538,1010 @@ def digest(blueprint: Mapping[str, Any]) -> str:
 # ======================================================================
 # §08 archetypes: tables of record types, fields, statuses, words
 # ======================================================================
-# Rules: uses §01, §07; pure.
+# Rules: uses §01, §07; pure. The table is text, parsed on first use. A line is one kind of record; a line that starts
+# with a space continues it: name | other names | icon | fields | statuses in order | screens beside list, detail, form.
+# A field is `name` and what it is: nothing text, * longtext, # number, $ money, % percent, ^ date, @ datetime,
+# ~ duration, ! person, ? boolean, + tags, = rating, & url, >entity ref, (a/b) choice, <type for the rest.
+
+# fmt: off
+_ARCHETYPES = """\
+contact|person,client contact,acquaintance,addressee,donor,witness,respondent|person|name >company job_title
+ email phone preferred_channel(email/phone/post) tags+ notes*|active,do not contact,left company|timeline
+company|account,organisation,client firm,organization,firm,business,partner company,school,branch
+ office|building|name sector() website& phone address owner! employees#
+ annual_value$|prospect,active,dormant,lost|report
+customer|client,buyer,shopper,consumer,passenger,policyholder,subscriber account|person|name email phone
+ address since^ lifetime_value$ vip? notes*|new,active,inactive,blocked|
+supplier|vendor,provider,contractor,subcontractor,carrier,manufacturer,merchant|truck|name >contact email
+ phone payment_terms(14_days/30_days/60_days) lead_time~ rating= preferred?|under review,approved,suspended|
+employee|staff
+ member,worker,colleague,staff,technician,driver,nurse,teacher,guide,engineer,operator,officer,inspector,coach,instructor,trainer,therapist,doctor,agent|person|name
+ role department() manager>employee email phone start_date^ fte%|onboarding,active,on leave,left|calendar
+member|club member,subscriber,adherent,parishioner,cardholder|person|name member_no tier() joined^ renews_on^
+ email phone consent?|pending,active,lapsed,cancelled|
+volunteer|helper|person|name skills+ availability(weekday/evening/weekend) phone email checks_expire^
+ hours_total~|applied,vetted,active,resting|calendar
+candidate|applicant,jobseeker|person|name job>job_opening source() email phone salary_expectation$ score=
+ applied_on^|applied,screening,interview,offer,hired,rejected|board timeline
+patient|service user,care client,resident|person|name record_no date_of_birth^ phone clinician! allergies+
+ next_visit@ notes*|registered,in treatment,discharged|timeline
+student|pupil,learner,trainee,apprentice,child,kid,camper,participant,cadet|person|name student_no
+ class>course guardian! email date_of_birth^ attendance%|enrolled,on leave,graduated,withdrawn|report
+guest|visitor,attendee,invitee,delegate|person|name email phone party_size# arrival@ departure@
+ requests*|invited,confirmed,arrived,left,no-show|
+team|crew,squad,group,brigade,shift team|people|name lead! size# base skills+|available,on job,off duty|board
+lead|enquiry,prospect,sales lead|person|name company source(web/referral/event/phone) email phone
+ estimated_value$ owner! next_step^|new,contacted,qualified,converted,lost|board
+deal|opportunity,sales opportunity|coin|name >company >contact value$ probability% close_date^
+ owner!|lead,qualified,proposal,negotiation,won,lost|board report
+quote|estimate,offer,proposal,quotation|file|number >customer total$ valid_until^ discount% prepared_by!
+ lines# terms*|draft,sent,accepted,declined,expired|
+order|sales order,preorder|cart|number >customer ordered_at@ items# total$ deliver_by^
+ delivery_address<address paid?|placed,confirmed,packed,shipped,delivered,cancelled|board
+order line|line item|cart|>order >product quantity# unit_price$ discount% line_total$||
+purchase order|po|cart|number >supplier total$ needed_by^ requested_by! approver!
+ cost_centre()|draft,submitted,approved,ordered,received,closed|inbox
+goods receipt|receiving note|box|>purchase_order received_at@ received_by! quantity# damaged#
+ remarks*|expected,partial,complete,disputed|
+invoice|bill|file|number >customer issue_date^ due_date^ net$ tax% total$
+ paid_on^|draft,sent,paid,overdue,void|report
+payment|receipt,transaction,instalment,refund,deposit|coin|>invoice amount$ paid_at@
+ method(card/transfer/cash) reference|pending,cleared,failed,refunded|report
+expense claim|expense,reimbursement,claim for expenses|coin|>employee purpose amount$ spent_on^ category()
+ receipt& approver!|draft,submitted,approved,rejected,reimbursed|inbox report
+budget|cost plan|coin|name period planned$ spent$ owner! used%|open,at risk,exceeded,closed|report dashboard
+contract|agreement|file|title party>company starts_on^ ends_on^ value$ owner! auto_renew?
+ notice_period~|draft,in review,signed,expiring,ended|timeline
+subscription|plan,membership plan|card|>customer plan() price$ interval(monthly/yearly) started^ renews_on^
+ seats#|trial,active,past due,cancelled|report
+product|article,sku,catalogue item,item,good,merchandise|box|name sku category() price$ in_stock# reorder_at#
+ description* active?|draft,live,out of stock,retired|
+task|to-do,action item,todo,to do,chore,activity,assignment,errand|check|title assignee! due_date^
+ priority(low/normal/high) >project estimate~ notes*|to do,in progress,blocked,done|board calendar
+project|engagement,programme,programme of work,commission|briefcase|name client>company lead! starts_on^
+ due_on^ budget$ progress%|planned,active,on hold,completed,cancelled|timeline dashboard
+milestone|phase gate,deliverable,deadline|flag|title >project due_on^ owner!
+ done_on^|upcoming,due,reached,missed|timeline
+work order|job,job card,job sheet,repair,installation,maintenance job|wrench|number asset>equipment >site
+ problem* technician! scheduled_for@ duration~ cost$|new,scheduled,in progress,waiting for
+ parts,completed,invoiced|board calendar
+service request|request,repair request,callout request|bell|reference requester! category() description*
+ location priority(low/normal/urgent) received_at@ assignee!|received,triaged,assigned,resolved,closed|board
+ inbox
+ticket|support ticket,issue,bug,bug report,support case|chat|reference subject requester! category()
+ priority(low/medium/high/critical) assignee! opened_at@ respond_by@|open,waiting on customer,in
+ progress,resolved,closed|board inbox
+incident|safety event,outage,accident,near miss,outage report,emergency|flag|reference title
+ severity(minor/moderate/major/critical) occurred_at@ location reported_by! description*
+ injured#|reported,investigating,contained,resolved,closed|timeline dashboard report
+change request|variation,change|gear|title reason* requested_by! impact(low/medium/high) cost_effect$
+ decide_by^|proposed,under review,approved,rejected,implemented|inbox board
+inspection|survey,audit visit,check,safety inspection,checkup,check-up|check|reference asset>equipment >site
+ inspector! planned_for@ done_at@ result(pass/pass_with_remarks/fail) score% remarks*|planned,in
+ progress,passed,failed,overdue|calendar report
+visit|site visit,call-out|map|>site visitor! starts_at@ ends_at@ purpose outcome*
+ mileage#|planned,travelling,on site,completed,cancelled|calendar
+finding|defect,nonconformance,observation,fault,damage,snag,violation,ncr,non-conformance|flag|title
+ >inspection severity(minor/major/critical) found_on^ owner! due_date^ photo& root_cause*|open,action
+ agreed,fixed,verified,closed|board report
+corrective action|capa,action,preventive action|check|title >finding owner! due_date^ effectiveness=
+ done_on^|open,in progress,done,verified|board
+checklist|round,template|check|name items# applies_to() version# owner! last_used^|draft,in
+ use,retired|settings
+site|premises,branch,facility,building,depot,clinic site,practice|building|name address >contact region()
+ opening_hours access_notes*|planned,active,closed|
+equipment|machine,unit,equipment item,appliance,lift,elevator,boiler,pump,instrument,device unit|wrench|name
+ serial_no model >site installed_on^ next_service^ runtime~|in service,needs attention,out of
+ service,scrapped|timeline
+asset|device,laptop,inventory item,computer,phone handset,tablet,fleet asset|box|tag name category() holder!
+ purchased_on^ cost$ warranty_until^|in stock,assigned,in repair,lost,disposed|report
+vehicle|car,van,truck,bike,lorry,bus,boat,bicycle,motorbike,trailer|car|registration make_model driver!
+ mileage# fuel(petrol/diesel/electric) mot_due^ insured_until^|available,in use,in workshop,sold|calendar
+tool|kit,gear|wrench|name category() location condition(new/good/worn/broken) value$ loanable?|available,on
+ loan,in repair,retired|
+loan|borrowing,checkout|link|item>tool borrower>member out_on^ due_back^ returned_on^
+ condition_back(same/worn/damaged)|reserved,out,overdue,returned|calendar
+stock item|part,material,ingredient,consumable,supply,spare part,medicine,sku item,inventory|box|name sku
+ >location on_hand# reorder_at# unit(pcs/kg/l/m) unit_cost$ >supplier|in stock,low,out of stock,on
+ order|dashboard
+stock movement|transfer,adjustment|box|item>stock_item quantity# kind(in/out/adjust/transfer) moved_at@
+ moved_by! reason||timeline
+location|warehouse,bin,shelf|map|code name zone() capacity# used% manager!|open,full,blocked|dashboard
+meter|counter,sensor|chart|number kind(electricity/gas/water/heat) place installed_on^ last_value#
+ last_read^|active,faulty,replaced|report
+meter reading|reading,measurement|chart|>meter value# unit(kWh/m3/l) read_at@ read_by!
+ estimated?|entered,checked,disputed|report
+appointment|consultation,consultation slot,slot,checkup appointment,check-in|calendar|client>customer with!
+ starts_at@ duration~ kind() >room notes*|requested,confirmed,arrived,completed,cancelled,no-show|calendar
+booking|reservation,bed booking,table booking|calendar|reference resource>room booked_by! starts_at@ ends_at@
+ people# price$|requested,confirmed,checked in,completed,cancelled|calendar
+room|space,hall,court|building|name capacity# floor features+ rate$ bookable?|free,occupied,out of
+ order|calendar
+shift|duty,rota slot|clock|person>employee starts_at@ ends_at@ role() place
+ break~|open,assigned,confirmed,worked,missed|calendar
+time entry|timesheet line,hours|clock|person>employee >project date^ duration~ billable?
+ note|draft,submitted,approved,invoiced|report calendar
+leave request|holiday request,absence,holiday,vacation,vacation request,time off request,leave,day
+ off|calendar|person>employee kind(holiday/sick/other) from^ to^ days# approver!
+ reason|requested,approved,declined,taken|calendar inbox
+meeting|session,committee meeting,conference call|calendar|title starts_at@ duration~ chair! attendees# place
+ minutes*|scheduled,held,cancelled|calendar
+event|concert,fair,camp,festival,workshop,exhibition,show,performance,screening,excursion,wedding,conference|calendar|name
+ >venue starts_at@ ends_at@ capacity# organiser! budget$|draft,announced,open,sold
+ out,over,cancelled|calendar dashboard
+registration|sign-up,rsvp,entry,signup|check|>event attendee>contact registered_at@ ticket_type() price$
+ dietary+ checked_in?|waiting list,registered,confirmed,attended,cancelled|report
+venue|stage|building|name address capacity# >contact accessible? hire_fee$|available,held,booked|calendar
+shipment|consignment,sailing cargo,freight,load,cargo,delivery note|truck|tracking_no origin<address
+ destination<address carrier>supplier weight# dispatched_at@ eta@|booked,picked up,in transit,at
+ customs,delivered,returned|timeline dashboard
+parcel|package,delivery|box|barcode recipient address weight# >route attempt# signed_by|sorted,out for
+ delivery,delivered,failed,returned|board
+route|tour,run,delivery round|truck|name driver! >vehicle date^ stops# distance#
+ starts_at@|planned,loading,on the road,finished|board calendar
+stop|delivery stop|map|>route address position# planned_at@ arrived_at@ outcome(delivered/failed/skipped)
+ note|planned,arrived,done,failed|board timeline
+trip|ride,journey,excursion trip|map|passenger driver! >vehicle pickup<address drop_off<address starts_at@
+ distance# fare$|requested,accepted,on the way,completed,cancelled|calendar
+container|pallet,crate|box|number kind() contents weight# position sealed?|empty,loaded,in
+ transit,emptied|board
+property|flat,house,apartment,home,show home,dwelling,rental,parcel of land|home|name address
+ kind(flat/house/office) area# rooms# rent$ owner>contact|vacant,listed,reserved,let,under repair|
+lease|tenancy|door|>property tenant>contact starts_on^ ends_on^ rent$ deposit$
+ notice_period~|draft,signed,active,notice given,ended|timeline
+viewing|showing|calendar|>property visitor>contact starts_at@ agent! interest=
+ feedback*|booked,done,cancelled,no-show|calendar
+plot|field,grave,pitch,allotment,bed,burial plot|map|number area# holder>member section() rent$
+ last_inspected^|free,offered,held,closed|
+treatment|therapy session,procedure,therapy|heart|>patient kind() given_at@ clinician! dose outcome*
+ cost$|planned,given,stopped|timeline
+prescription|medication|flask|>patient medicine dose frequency prescriber! from^
+ until^|issued,dispensed,finished,stopped|
+lab test|sample,assay,specimen,blood test,test order|flask|reference >patient kind() collected_at@ result
+ reported_at@ abnormal?|ordered,collected,in lab,reported,reviewed|board timeline
+bed transfer|move,transfer request|door|>patient from_bed to_bed requested_by! needed_by@ reason
+ porter!|requested,approved,in transit,completed,declined|board inbox
+animal|pet,livestock,dog,cat,horse,cow,sheep,ewe,ram,lamb,goat,calf,bird,hive,flock,herd|paw|name species()
+ breed owner>contact born_on^ tag_no weight#|active,under treatment,sold,deceased|timeline
+vaccination|jab,immunisation|heart|>animal vaccine given_on^ next_due^ batch
+ given_by!|due,given,overdue|calendar
+course|class,curriculum,workshop series|cap|title code teacher! starts_on^ ends_on^ places#
+ credits#|draft,open,running,finished|calendar
+lesson|class meeting,tutorial,lecture|calendar|>course starts_at@ duration~ >room topic
+ teacher!|planned,held,cancelled|calendar
+enrolment|course registration|check|>student >course enrolled_on^ progress%
+ fee_paid?|applied,enrolled,completed,dropped|report
+assessment|exam,test,grade,quiz,evaluation,exam result|cap|>student >course kind(exam/coursework/practical)
+ taken_on^ score% assessor! feedback*|scheduled,taken,marked,appealed|report
+book|title,publication|book|title author isbn genre() copies# published# shelf|available,on
+ loan,reserved,withdrawn|
+job opening|vacancy,position|briefcase|title department() place salary_from$ salary_to$ hiring_manager!
+ posted_on^ openings#|draft,open,interviewing,filled,closed|board
+application|submission,request form|file|reference applicant>contact kind() submitted_at@ reviewer! score=
+ decision_due^ decision_note*|draft,submitted,under review,more info needed,approved,refused|inbox board
+permit|licence,certificate,license,pass,certification,badge|card|number holder>contact kind() issued_on^
+ expires_on^ conditions* fee$|applied,issued,expiring,suspended,expired|report
+case|matter,dispute,file,legal case,court case|briefcase|reference title client>contact case_worker!
+ opened_on^ next_review^ risk(low/medium/high) summary*|open,active,on hold,closed|timeline
+complaint|grievance,dissatisfaction|flag|reference complainant>contact received_at@
+ channel(phone/email/form/letter) about handler!
+ reply_due^|received,acknowledged,investigating,answered,closed|inbox report
+donation|gift,pledge,contribution|coin|donor>contact amount$ kind(money/goods/time) received_on^ >campaign
+ gift_aid? thanked_on^|pledged,received,thanked,receipted|report dashboard
+campaign|appeal,drive|flag|name goal$ raised$ starts_on^ ends_on^ owner!
+ progress%|planned,running,ended|dashboard report
+grant award|grant|coin|>application amount$ awarded_on^ instalments# report_due^
+ officer!|offered,accepted,paying,completed,clawed back|timeline report
+message|conversation,email,reply,e-mail,sms,chat,thread,letter|chat|subject from! to! sent_at@ body* about
+ unread?|unread,read,replied,archived|inbox
+notice|announcement,alert,newsletter,warning,reminder,improvement notice,bulletin|bell|title body* audience()
+ published_at@ expires_on^ author! pinned?|draft,scheduled,published,expired|inbox
+note|comment,diary entry,log entry,remark,observation note|chat|about author! written_at@ body*
+ private?||timeline
+document|sop,policy,contract document,manual,thesis,paper,policy document,sop version|file|title kind()
+ version owner! updated_on^ review_by^ link&|draft,in review,approved,superseded|
+review|survey response,testimonial,feedback,feedback entry,rating entry|chat|about reviewer! rating=
+ written_on^ comment* recommend?|new,published,hidden|report
+feature request|idea,suggestion|chat|title requested_by>contact votes# area() effort(S/M/L) description*
+ >release|new,under consideration,planned,in progress,shipped,declined|board timeline
+release|version,sprint|gear|version planned_for^ released_on^ manager! changes# notes*|planned,in
+ testing,released,rolled back|timeline
+risk|hazard,threat|flag|title likelihood= impact= owner! mitigation*
+ review_by^|identified,mitigating,accepted,closed|report
+recipe|dish,formula,dish recipe|food|name serves# prep_time~ cook_time~ cost_per_portion$ allergens+ method*
+ rating=|draft,tested,on the menu,retired|
+menu|meal plan|food|name valid_from^ valid_to^ dishes# price$ chef!|draft,published,over|calendar
+batch|lot|box|batch_no >recipe started_at@ quantity# unit(kg/l/pcs) yield% made_by! best_before^|planned,in
+ progress,resting,released,rejected|board timeline
+operation|production step,machine job|wrench|>work_order machine>equipment starts_at@ duration~
+ quantity_done# scrap# operator!|queued,set up,running,done|timeline board
+fixture|match,game|flag|home>team away>team kick_off@ >venue referee! home_score#
+ away_score#|scheduled,playing,finished,postponed|calendar
+player|athlete|person|name >team number# position() born_on^ games#
+ score#|fit,injured,suspended,retired|report
+goal|target,objective|chart|name owner! target# reached# progress% due_on^|active,paused,reached|dashboard
+collection object|artefact,artwork,exhibit,object,specimen object,film,painting,artifact|star|object_no title
+ maker period acquired_on^ >location condition(good/fair/poor) insured_value$|in store,on display,on loan,in
+ conservation|timeline
+tree|street tree,plant|leaf|tag_no species() height# planted_on^ place<address risk(low/medium/high)
+ last_inspected^|healthy,watch,work planned,felled|report
+"""
+# What an unknown compound borrows, by its last word (archetypes.md §2): the same form, the words first.
+_FALLBACKS = """\
+request requisition ask|bell|reference requester! submitted_at@ reason* approver!|requested,approved,declined,done|inbox
+report log entry record diary history journal|note|title recorded_at@ recorded_by! value# body*||timeline
+reading score result rating measurement|chart|title value# recorded_at@ recorded_by! remarks*||report
+plan programme schedule list sheet template catalogue guide policy|file|name version# owner! valid_from^ remarks*|draft,in use,retired|
+test check survey audit examination analysis trial|check|title planned_for@ inspector! done_at@ result(pass/fail) score% remarks*|planned,in progress,passed,failed|calendar report
+slot session sitting class screening hearing pickup drop-off|calendar|title starts_at@ duration~ with! place|requested,confirmed,done,no-show|calendar
+charge fee fine instalment allowance payout|coin|title amount$ due_date^ paid_on^ remarks|due,paid,waived|report
+pass certificate licence license card|card|number holder! issued_on^ expires_on^|issued,expiring,expired|
+step stage item line part component|box|name position# quantity# remarks|open,done|
+deadline reminder alert due|clock|title due_on^ owner! remarks*|upcoming,due,done,missed|calendar
+"""
+_GENERIC = "|circle|name owner! category() created_on^ notes*|new,active,done|"
+_PERSON = "|person|name email phone since^ notes*|active,away,left|"
+
+# Values for choices that the table leaves open.
+_CHOICES = """\
+sector:Retail/Health/Education/Industry; department:Sales/Operations/Finance/People; tier:Basic/Standard/Premium
+source:Website/Referral/Agency; region:North/East/South/West; zone:A/B/C; ticket_type:Regular/Reduced/Group
+species:Common/Rare/Protected; genre:Fiction/Non-fiction/Reference; audience:Everyone/Staff/Members
+area:Interface/Data/Reports; position:Front/Middle/Back; role:Early/Late/Night; plan:Basic/Standard/Premium
+kind:First/Follow-up/Routine; cost_centre:Operations/Projects/Administration; section:A/B/C
+"""
+# fmt: on
+_SUFFIX_TYPES = {
+    "*": "longtext",
+    "#": "number",
+    "$": "money",
+    "%": "percent",
+    "^": "date",
+    "@": "datetime",
+    "~": "duration",
+    "!": "person",
+    "?": "boolean",
+    "+": "tags",
+    "=": "rating",
+    "&": "url",
+}  # fmt: skip
+
+
+class FieldSpec(NamedTuple):
+    """A field of an archetype: `target` is the archetype that a ref means, `values` those of a choice."""
+
+    id: str
+    type: str
+    values: tuple[str, ...]
+    target: str
+
+
+class Archetype(NamedTuple):
+    """A kind of record that the library knows; `screens` beside list, detail and form."""
+
+    name: str
+    icon: str
+    fields: tuple[FieldSpec, ...]
+    status: tuple[str, ...]
+    screens: tuple[str, ...]
+
+
+@once
+def _choices() -> Mapping[str, tuple[str, ...]]:
+    rows = (row.split(":") for row in re.split(r";\s*|\n", _CHOICES) if row)
+    return {name: tuple(values.split("/")) for name, values in rows}
+
+
+def _parse_field(code: str) -> FieldSpec:
+    name, mark, target, values, kind = re.fullmatch(
+        r"(\w*)([*#$%^@~!?+=&]?)(?:>(\w+))?(\([^)]*\))?(?:<(\w+))?", code
+    ).groups()
+    name = name or target
+    if values is not None:
+        given = tuple(capitalised(value.replace("_", " ")) for value in values[1:-1].split("/") if value)
+        return FieldSpec(name, "choice", given or _choices().get(name, ("Standard", "Special", "Other")), "")
+    if target:
+        return FieldSpec(name, "ref", (), target.replace("_", " "))
+    plain = name if name in ("email", "phone", "address") else "text"
+    return FieldSpec(name, kind or _SUFFIX_TYPES.get(mark, plain), (), "")
+
+
+def capitalised(text: str) -> str:
+    """`text` with its first letter as a capital; only in alphabets whose case no Unicode version has changed."""
+    return text[:1].upper() + text[1:] if text[:1] < "\u0250" or "\u0386" <= text[:1] <= "\u044f" else text
+
+
+def _parse_archetype(name: str, icon: str, fields: str, status: str, screens: str) -> Archetype:
+    specs = tuple(_parse_field(code) for code in fields.split())
+    return Archetype(
+        name, icon, specs, tuple(filter(None, map(capitalised, status.split(",")))), tuple(screens.split())
+    )
+
+
+@once
+def archetypes() -> Mapping[str, Archetype]:
+    """The archetypes by every name they go by (singular, lower case)."""
+    table: dict[str, Archetype] = {}
+    for line in _ARCHETYPES.replace("\n ", " ").splitlines():
+        name, others, *rest = line.split("|")
+        kind = _parse_archetype(name, *rest)
+        table[name] = kind
+        for other in others.split(","):
+            table.setdefault(other, kind)
+    return table
+
+
+@once
+def _fallbacks() -> Mapping[str, Archetype]:
+    rows = (line.split("|") for line in _FALLBACKS.splitlines())
+    return {word: _parse_archetype(word, *rest) for words, *rest in rows for word in words.split()}
+
+
+def find_archetype(name: str, *, person: bool = False) -> Archetype:
+    """What a noun (singular, lower case) looks like: by name, by its last words, by its last word's class, or generic."""
+    table = archetypes()
+    words = name.split()
+    for start in range(len(words)):
+        known = table.get(" ".join(words[start:]))
+        if known:
+            return known
+    if words and words[-1] in _fallbacks():
+        return _fallbacks()[words[-1]]
+    return _parse_archetype(*(_PERSON if person else _GENERIC).split("|"))
+
 
 # ======================================================================
 # §09 brief: text to roles, entities, screens, flows, variants
 # ======================================================================
-# Rules: uses §01-04, §07-08; pure.
+# Rules: uses §01-04, §07-08; pure. Text goes one way: characters → clauses → words with a part of speech → noun phrases
+# → records, roles, screens → plan → blueprints. Each step is linear in the text; nothing depends on hash order or locale.
+
+
+def _read_brief(brief: str) -> _Reading:
+    words = re.findall(r"[a-z]+", brief.lower())[:200]
+    things: list[_Thing] = []
+    for word in words:
+        one = word[:-1] if word.endswith("s") else word
+        if one in archetypes() and one not in [t.name for t in things] and len(things) < 9:
+            things.append(_Thing(one, one + "s", find_archetype(one), brief[:200]))
+    if not things:
+        things = [_Thing("item", "items", find_archetype("item"), brief[:200])]
+    title = re.sub(r"\W+", " ", brief).strip()[:60].strip() or "Prototype"
+    return _Reading("en", "ltr", title, things, [], {}, [], [], "EUR")
+
+
+# --- from what was read to a blueprint ------------------------------------------------------------------------
+
+_PARTIES = (
+    "contact customer employee member volunteer candidate patient student guest supplier lead player company"
+)
+_TITLE_FIELDS = frozenset(
+    "name title number reference subject code tag registration about passenger barcode recipient medicine vaccine "
+    "topic purpose batch_no tag_no object_no tracking_no version place".split()
+)
+_CAPITALS = frozenset("sku isbn eta fte vip url id".split())
+_MEMBERS = ("values", "entity", "unit", "min", "max")
+
+
+class _Thing:
+    """A record of the prototype in the making: the brief's words for it and what the library lends it."""
+
+    __slots__ = ("because", "count", "extra", "id", "kind", "links", "name", "plural", "status", "weight")
+
+    def __init__(self, name: str, plural: str, kind: Archetype, because: str, weight: float = 1.0) -> None:
+        self.name, self.plural, self.kind, self.because, self.weight = name, plural, kind, because, weight
+        self.id = ""
+        self.count = 0
+        self.status: tuple[str, ...] = ()
+        self.extra: list[FieldSpec] = []
+        self.links: list[str] = []
+
+
+class _Role(NamedTuple):
+    """Somebody who uses the product: what they do (verbs, base form) and the thing they do it to, if any."""
+
+    name: str
+    because: str
+    verbs: list[str]
+    things: list[str]
+
+
+class _Reading(NamedTuple):
+    """What a brief says: everything below is in its order; `signals` maps a screen type to (words, thing's name)."""
+
+    lang: str
+    direction: str
+    title: str
+    things: list[_Thing]
+    roles: list[_Role]
+    signals: dict[str, tuple[str, str]]
+    settings: list[dict[str, Any]]
+    left_out: list[dict[str, str]]
+    currency: str
+
+
+def _ascii(text: str) -> str:
+    """`text` in plain lower-case letters, digits and single spaces: accents dropped, other scripts gone."""
+    import unicodedata
+
+    plain = unicodedata.normalize("NFKD", text.replace("ß", "ss").replace("ø", "o").replace("ł", "l"))
+    return re.sub("[^a-z0-9]+", " ", plain.encode("ascii", "ignore").decode("ascii").lower()).strip()
+
+
+def _identifier(text: str, fallback: str, taken: Iterable[str] = ()) -> str:
+    """An id from words: ASCII, underscores, starting with a letter, new among `taken`."""
+    plain = re.sub("^[0-9 ]+", "", _ascii(text)) or fallback
+    stem = plain.replace(" ", "_")[:DRAFT_ID_CHARS].rstrip("_")
+    names = (f"{stem}_{number}" if number > 1 else stem for number in range(1, len(set(taken)) + 2))
+    return next(name for name in names if name not in set(taken))
+
+
+def _name_things(things: Sequence[_Thing]) -> None:
+    """Ids: the last word where it is enough and its own, the whole name otherwise."""
+    taken: list[str] = []
+    heads = [_ascii(thing.name).split(" ")[-1] for thing in things]
+    for thing, head in zip(things, heads):
+        short = head if heads.count(head) == 1 and thing.kind.name else thing.name
+        thing.id = _identifier(short, thing.kind.name or "record", taken)
+        taken.append(thing.id)
+
+
+def _label_of(name: str) -> str:
+    words = [word.upper() if word in _CAPITALS else word for word in name.split("_")]
+    return capitalised(" ".join(words))
+
+
+def _meant(spec: FieldSpec, things: Sequence[_Thing], own: _Thing) -> _Thing | None:
+    """The thing that a ref or person field points at, if the prototype has it."""
+    words = spec.id.replace("_", " ")
+    others = [thing for thing in things if thing is not own]
+    named = [thing for thing in others if words in (thing.name, thing.kind.name)]
+    kin = [thing for thing in others if spec.target and spec.target in (thing.kind.name, thing.name)]
+    parties = [
+        thing for thing in others if spec.target in _PARTIES.split() and thing.kind.name in _PARTIES.split()
+    ]
+    return next(iter([*named, *kin, *parties]), None) if spec.type in ("ref", "person") else None
+
+
+def _field(spec: FieldSpec, things: Sequence[_Thing], own: _Thing, currency: str) -> dict[str, Any]:
+    target = _meant(spec, things, own)
+    kind = spec.type
+    if kind in ("ref", "person"):
+        person = kind == "person" or spec.target in _PARTIES.split()
+        kind = "ref" if target else "person" if person else "text"
+    field: dict[str, Any] = {"id": spec.id, "label": _label_of(spec.id), "type": kind}
+    if target and kind == "ref":
+        field["entity"] = target.id
+    if kind in CHOICE_TYPES:
+        field["values"] = list(spec.values)
+    if kind in ("number", "money", "percent", "duration"):
+        field["min"] = 0
+    if kind == "percent":
+        field["max"] = PERCENT_MAX
+    if kind == "money":
+        field["unit"] = currency
+    return field
+
+
+def _reaches(start: str, goal: str, edges: Mapping[str, set[str]]) -> bool:
+    seen, todo = {start}, [start]
+    while todo:
+        for name in sorted(edges.get(todo.pop(), ())):
+            if name not in seen:
+                seen.add(name)
+                todo.append(name)
+    return goal in seen
+
+
+def _all_fields(things: Sequence[_Thing], currency: str) -> dict[str, list[dict[str, Any]]]:
+    """Every thing's fields; references never run in a circle, so that parents can be made before children."""
+    edges: dict[str, set[str]] = {thing.id: set() for thing in things}
+    result: dict[str, list[dict[str, Any]]] = {}
+    for thing in things:
+        specs = [*thing.kind.fields, *thing.extra]
+        names = {spec.id for spec in specs}
+        linked = [other for other in things if other.name in thing.links and other is not thing]
+        specs += [FieldSpec(o.id, "ref", (), o.name) for o in linked if o.id not in names]
+        fields: dict[str, dict[str, Any]] = {}
+        for spec in specs:
+            field = _field(spec, things, thing, currency)
+            goal = field.get("entity")
+            again = goal in edges[thing.id] and spec.target not in ("team",)
+            if goal and (again or _reaches(goal, thing.id, edges)):
+                field = _field(spec._replace(type="text"), things, thing, currency)
+                if again and spec not in thing.kind.fields:
+                    continue
+            elif goal:
+                edges[thing.id].add(goal)
+            fields.setdefault(field["id"], field)
+        result[thing.id] = list(fields.values())
+    return result
+
+
+def _entity(thing: _Thing, fields: list[dict[str, Any]]) -> dict[str, Any]:
+    """The entity of a thing: a field that names its records first, then the status, then the rest."""
+    naming = [f for n, f in enumerate(fields) if f["type"] == "text" and (n == 0 or f["id"] in _TITLE_FIELDS)]
+    display = naming[0] if naming else {"id": "reference", "label": "Reference", "type": "text"}
+    rest = [field for field in fields if field["id"] not in ("status", display["id"])]
+    status = [
+        {
+            "id": "status",
+            "label": "Status",
+            "type": "status",
+            "values": list(thing.status or thing.kind.status),
+        }
+    ]
+    ordered = [display, *(status if status[0]["values"] else []), *rest][:FIELDS_MAX]
+    for field in ordered[:DRAFT_REQUIRED_FIELDS]:
+        if field["type"] not in ("longtext", "boolean", "tags", "rating"):
+            field["required"] = True
+    if status[0]["values"]:
+        status[0]["default"] = status[0]["values"][0]
+    entity = {
+        "id": thing.id,
+        "label": capitalised(thing.name)[:LABEL_MAX_CHARS],
+        "plural": capitalised(thing.plural)[:LABEL_MAX_CHARS],
+        "icon": thing.kind.icon,
+        "because": thing.because,
+        "fields": ordered,
+        "display": display["id"],
+    }
+    if thing.count:
+        entity["records"] = [
+            {"id": f"{thing.id}-{n}"} for n in range(1, min(thing.count, DRAFT_ROWS_MAX) + 1)
+        ]
+    return entity
+
+
+def _ids(entity: Mapping[str, Any], kinds: Iterable[str]) -> list[str]:
+    return [field["id"] for field in entity["fields"] if field["type"] in kinds]
+
+
+def _columns(entity: Mapping[str, Any]) -> list[str]:
+    plain = [
+        f["id"]
+        for f in entity["fields"]
+        if f["type"] not in ("longtext", "url", "tags", "boolean", "address")
+    ]
+    return plain[:DRAFT_COLUMNS_MAX]
+
+
+def _filters(entity: Mapping[str, Any]) -> list[str]:
+    return _ids(entity, ("status", "choice", "ref", "person"))[:DRAFT_FILTERS_MAX]
+
+
+@once
+def _past_dates() -> Any:
+    """Dates that lie behind a record rather than ahead of it: no calendar is planned by them."""
+    return re.compile(
+        r"(since|joined|started|born|date_of|\w*(created|installed|purchased|acquired|posted|planted|"
+        r"opened|issued|found|enrolled|received|written|updated|last|spent|applied|paid|recorded)\w*)"
+    )
+
+
+def _plan_date(entity: Mapping[str, Any]) -> str:
+    """The date that people plan this record by, or ""."""
+    dates = [name for name in _ids(entity, DATE_TYPES) if not _past_dates().match(name)]
+    return dates[0] if dates else ""
+
+
+def _any_date(entity: Mapping[str, Any]) -> str:
+    return _plan_date(entity) or next(iter(_ids(entity, DATE_TYPES)), "")
+
+
+def _end_date(entity: Mapping[str, Any], start: str) -> str:
+    kind = next((field["type"] for field in entity["fields"] if field["id"] == start), "")
+    ends = ("ends_at", "ends_on", "until", "to", "departure", "due_on", "due_back", "renews_on", "valid_to")
+    return next((name for name in _ids(entity, (kind,)) if name in ends and name != start), "")
+
+
+def _closed(entity: Mapping[str, Any]) -> list[str]:
+    """The last one or two statuses: those that end a record's life."""
+    values = _status_values(entity)
+    return values[-2:] if len(values) > BOARD_COLUMNS_MIN else values[-1:]
+
+
+def _status_values(entity: Mapping[str, Any]) -> list[str]:
+    return next((field["values"] for field in entity["fields"] if field["id"] == "status"), [])
+
+
+_NEEDS: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
+    "board": lambda entity: BOARD_COLUMNS_MIN <= len(_status_values(entity)) <= BOARD_COLUMNS_MAX,
+    "calendar": lambda entity: bool(_plan_date(entity)),
+    "timeline": lambda entity: bool(_any_date(entity)),
+    "inbox": lambda entity: True,
+    "report": lambda entity: bool(_ids(entity, CHOICE_TYPES) or _ids(entity, NUMERIC_TYPES)),
+}
+
+
+class _Plan(NamedTuple):
+    """What every variant shares: the reading, its entities, the shape of each, the lead's place and the interface's words."""
+
+    reading: _Reading
+    entities: list[dict[str, Any]]
+    lead: int
+    words: Mapping[str, str]
+
+
+def _subject(plan: _Plan, kind: str) -> dict[str, Any] | None:
+    """The entity that a view of this kind shows: the one the brief's words name, else the lead, else the first that fits."""
+    named = plan.reading.signals.get(kind, ("", ""))[1]
+    fits = _NEEDS[kind]
+    things = plan.reading.things
+    order = [n for n, thing in enumerate(things) if thing.name == named]
+    order += [n for n, thing in enumerate(things) if kind in thing.kind.screens]
+    order += [plan.lead, *range(len(things))]
+    return next((plan.entities[n] for n in order if fits(plan.entities[n])), None)
+
+
+def _view(plan: _Plan, kind: str) -> dict[str, Any] | None:
+    """A board, calendar, timeline, inbox or report screen, or None when no entity has the data for it."""
+    entity = _subject(plan, kind)
+    if entity is None:
+        return None
+    words, _ = plan.reading.signals.get(kind, (entity["because"], ""))
+    screen = {
+        "id": f"{entity['id']}_{kind}",
+        "title": plan.words[kind].replace("%", entity["plural"])[:LABEL_MAX_CHARS],
+        "type": kind,
+        "because": words,
+        "entity": entity["id"],
+    }
+    if kind == "board":
+        screen["groupBy"] = "status"
+    if kind in ("calendar", "timeline"):
+        screen["dateField"] = _plan_date(entity) or _any_date(entity)
+        end = _end_date(entity, screen["dateField"])
+        screen.update({"endField": end} if end else {})
+    if kind == "inbox":
+        screen["columns"] = _columns(entity)
+    if kind == "report":
+        groups, measures = (
+            _ids(entity, CHOICE_TYPES),
+            _ids(entity, ("money", "number", "duration", "rating", "percent")),
+        )
+        screen.update(
+            {"groupBy": groups[0]} if groups else {}, **({"measure": measures[0]} if measures else {})
+        )
+    screen["filters"] = _filters(entity)
+    return screen
+
+
+def _record_screens(
+    entity: Mapping[str, Any], kind: str, guided: bool, words: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """List (or cards), detail and form of one entity."""
+    name, because = entity["id"], {"because": entity["because"]}
+    editable = [field["id"] for field in entity["fields"]]
+    steps = [editable[n : n + DRAFT_STEP_FIELDS] for n in range(0, len(editable), DRAFT_STEP_FIELDS)]
+    form = {
+        "id": f"{name}_form",
+        "title": words["form"].replace("%", entity["label"])[:LABEL_MAX_CHARS],
+        "type": "form",
+    }
+    return [
+        {"id": f"{name}_list", "title": entity["plural"], "type": kind, **because, "entity": name,
+         "columns": _columns(entity), "filters": _filters(entity)},
+        {"id": f"{name}_detail", "title": entity["label"], "type": "detail", **because, "entity": name},
+        {**form, **because, "entity": name, **({"steps": steps} if guided else {})},
+    ]  # fmt: skip
+
+
+def _tiles(plan: _Plan) -> Iterator[dict[str, Any]]:
+    """Counts first, then what needs attention, then one chart."""
+    words = plan.words
+    ranked = [plan.entities[plan.lead], *(e for n, e in enumerate(plan.entities) if n != plan.lead)]
+    for entity in [e for e in ranked if _status_values(e)][:DRAFT_TILES_MAX]:
+        open_ones = [value for value in _status_values(entity) if value not in _closed(entity)]
+        yield {"kind": "count", "entity": entity["id"], "title": words["open"].replace("%", entity["plural"]),
+               "filter": {"field": "status", "values": open_ones or _status_values(entity)}}  # fmt: skip
+    for entity in [e for e in ranked if _ids(e, ("money",))][:1]:
+        money = _ids(entity, ("money",))[0]
+        title = f"{entity['plural']}: {_label_of(money).lower()}"
+        yield {"kind": "sum", "entity": entity["id"], "title": title, "measure": money}
+    dated = [entity for entity in ranked if _plan_date(entity)][:2]
+    for entity, when in zip([*dated, *dated[:1]], ("overdue", "next_30_days")):
+        title = words[when].replace("%", entity["plural"])
+        yield {
+            "kind": "list",
+            "entity": entity["id"],
+            "title": title,
+            "filter": {"field": _plan_date(entity), "when": when},
+        }
+    lead = ranked[0]
+    if not dated:
+        yield {"kind": "list", "entity": lead["id"], "title": lead["plural"]}
+    yield {"kind": "bars", "entity": lead["id"], "title": words["by_status"].replace("%", lead["plural"])}
+
+
+def _dashboard(plan: _Plan) -> dict[str, Any]:
+    because = plan.reading.signals.get("dashboard", (plan.entities[plan.lead]["because"], ""))[0]
+    widgets = [{**tile, "title": tile["title"][:LABEL_MAX_CHARS]} for tile in _tiles(plan)]
+    return {
+        "id": "home",
+        "title": plan.words["dashboard"],
+        "type": "dashboard",
+        "because": because,
+        "widgets": widgets,
+    }
+
+
+# --- the six variants -----------------------------------------------------------------------------------------
+# Each row: navigation, home, main, detail, entry, density; what opens the menu beside home; the question it answers,
+# whom it serves and what that costs. %s stands for the lead records, %o for the others, %r for the roles.
+
+
+class _Variant(NamedTuple):
+    axes: tuple[str, str, str, str, str, str]
+    views: tuple[str, ...]
+    question: str
+    rationale: str
+    cost: str
+
+
+_AXIS_NAMES = ("navigation", "home", "main", "detail", "entry", "density")
+_VARIANTS: Mapping[str, _Variant] = {
+    "a": _Variant(
+        ("sidebar", "dashboard", "table", "page", "page", "compact"),
+        (),
+        "Does it help most to work through %s as one list?",
+        "For %r at a desk, with much to get through. The day opens on counts and what is late; %s stand in one table to "
+        "search, sort and filter, and %o are a click away in the side bar.",
+        "Dense tables want a wide screen, and how the work flows from one step to the next stays in the background.",
+    ),
+    "b": _Variant(
+        ("topbar", "board", "board", "panel", "dialog", "comfortable"),
+        ("board",),
+        "Does it help most to see where %s stand and to move them on?",
+        "For %r when the question is what happens next. %s lie on a board in the order of their states and move along it; "
+        "a record opens beside the board, so that nobody loses their place. %o support it from the top bar.",
+        "A board shows fewer records at once than a table, and dates only appear on the cards.",
+    ),
+    "c": _Variant(
+        ("sidebar", "calendar", "calendar", "panel", "dialog", "comfortable"),
+        ("calendar", "timeline"),
+        "Does it help most to plan %s in time?",
+        "For %r who think in days and weeks. Gaps, clashes and %s to come are seen on the calendar first, what has happened "
+        "on the timeline; %o hang on the dates.",
+        "Whatever has no date is only found through the lists.",
+    ),
+    "d": _Variant(
+        ("tabs", "cards", "cards", "page", "page", "roomy"),
+        (),
+        "Does it help most to have %s at hand on the way?",
+        "For %r on a telephone, standing up, perhaps with one hand. %s are large cards, the few main places are tabs under "
+        "the thumb, and every record has a page of its own with %o linked.",
+        "Less fits on a screen, so comparing many records takes more scrolling.",
+    ),
+    "e": _Variant(
+        ("topbar", "inbox", "inbox", "panel", "page", "compact"),
+        ("inbox", "report"),
+        "Does it help most to keep up with what is new in %s?",
+        "For %r who answer, approve and keep an overview. What came in waits in an inbox and is dealt with one by one; "
+        "reports on %s tell how it goes, and %o are looked up when needed.",
+        "It suits those who respond; whoever plans ahead has to leave the first screen.",
+    ),
+    "f": _Variant(
+        ("topbar", "form", "form", "page", "guided", "roomy"),
+        (),
+        "Does it help most to be led through one task at a time?",
+        "For %r who do this seldom or in a hurry. The first screen asks for what a new record needs, a few questions a step; "
+        "%s and %o come after that.",
+        "Practised people are slowed down by the steps.",
+    ),
+}
+
+
+def _sentence(plan: _Plan, text: str) -> str:
+    """A variant's sentence about the brief's own records and roles."""
+    lead = plan.entities[plan.lead]["plural"]
+    others = [entity["plural"].lower() for n, entity in enumerate(plan.entities) if n != plan.lead][
+        :DRAFT_NAMED_MAX
+    ]
+    roles = [f"the {role.name}" for role in plan.reading.roles][:DRAFT_NAMED_MAX]
+    named = {"%s": lead.lower(), "%o": _listed(others) or "all details", "%r": _listed(roles) or "people"}
+    text = re.sub("%[sor]", lambda match: named[match[0]], text)
+    return re.sub("(^|[.] )([a-z])", lambda match: match[1] + match[2].upper(), text)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+# The interface's own words: overview, board, calendar, timeline, inbox, report, settings, form, open, overdue, soon, by status.
+# fmt: off
+_UI_NAMES = "dashboard board calendar timeline inbox report settings form open overdue next_30_days by_status".split()
+_UI_WORDS = {
+    "en": "Overview|% board|% calendar|% timeline|Inbox|% in numbers|Settings|New %|Open: %|Overdue: %|Next 30 days: %|% by status",
+    "es": "Resumen|Tablero: %|Calendario: %|Cronología: %|Bandeja de entrada|Informe: %|Ajustes|Nuevo: %|Abiertos: %|Vencidos: %|Próximos 30 días: %|% por estado",
+    "fr": "Vue d'ensemble|Tableau : %|Calendrier : %|Chronologie : %|Boîte de réception|Rapport : %|Réglages|Nouveau : %|En cours : %|En retard : %|30 prochains jours : %|% par statut",
+    "de": "Übersicht|Tafel: %|Kalender: %|Verlauf: %|Eingang|Bericht: %|Einstellungen|Neu: %|Offen: %|Überfällig: %|Nächste 30 Tage: %|% nach Status",
+    "pt": "Visão geral|Quadro: %|Calendário: %|Linha do tempo: %|Caixa de entrada|Relatório: %|Configurações|Novo: %|Em aberto: %|Atrasados: %|Próximos 30 dias: %|% por estado",
+}
+# fmt: on
+_VIEW_KINDS = ("board", "calendar", "timeline", "inbox", "report")
+
+
+def _screens(plan: _Plan, letter: str) -> list[dict[str, Any]]:
+    """A variant's screens in the order of its menu: what it puts first, the lists, then the rest."""
+    row, signals = _VARIANTS[letter], plan.reading.signals
+    kinds = [*row.views, *(kind for kind in _VIEW_KINDS if kind in signals and kind not in row.views)]
+    views = [view for view in (_view(plan, kind) for kind in kinds) if view]
+    if letter in "ae" or "dashboard" in signals:
+        views.insert(0 if letter == "a" else len(views), _dashboard(plan))
+    order = [plan.lead, *(n for n in range(len(plan.entities)) if n != plan.lead)]
+    list_kind = "cards" if row.axes[1] == "cards" else "list"
+    records = [
+        screen
+        for n in order
+        for screen in _record_screens(plan.entities[n], list_kind, row.axes[4] == "guided", plan.words)
+    ]
+    first, rest = views[: len(row.views) or 1], views[len(row.views) or 1 :]
+    ending = []
+    if plan.reading.settings or "settings" in signals:
+        because = signals.get("settings", (next((s["because"] for s in plan.reading.settings), ""), ""))[0]
+        ending = [{"id": "settings", "title": plan.words["settings"], "type": "settings", "because": because}]
+    return [*first, *records, *rest, *ending]
+
+
+def _variant(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any]:
+    row = _VARIANTS[letter]
+    screens = _screens(plan, letter)
+    lead = plan.entities[plan.lead]["id"]
+    wanted = [
+        screen for screen in screens if screen["type"] == row.axes[1] and screen.get("entity", lead) == lead
+    ]
+    wanted += [screen for screen in screens if screen["type"] in (row.axes[1], *row.views)]
+    home = [*wanted, *(screen for screen in screens if screen["type"] in ("list", "cards"))][0]
+    menu = [s["id"] for s in screens if s["type"] not in ("detail", "form") and s is not home]
+    axes = dict(zip(_AXIS_NAMES, row.axes))
+    axes["home"] = home["type"]
+    if home["type"] != row.axes[1]:
+        axes["main"] = "table" if home["type"] == "list" else home["type"]
+    rationale = _sentence(plan, row.rationale)
+    palette = PALETTES[seed % len(PALETTES)]
+    reading = plan.reading
+    return {
+        "blueprint": 1,
+        "title": reading.title,
+        "brief": brief,
+        "lang": reading.lang,
+        "dir": reading.direction,
+        "seed": seed,
+        "asOf": AS_OF_DATE,
+        "variant": {
+            "id": letter,
+            "question": _sentence(plan, row.question)[:LABEL_MAX_CHARS],
+            "rationale": rationale,
+            "cost": row.cost,
+            "axes": axes,
+        },
+        "roles": [_role(plan, n) for n in range(len(reading.roles))],
+        "entities": plan.entities,
+        "screens": screens,
+        "navigation": [home["id"], *menu],
+        "flows": _flows(plan),
+        "settings": reading.settings,
+        "theme": {
+            "palette": palette,
+            "layout": axes["navigation"],
+            "density": axes["density"],
+            "mode": "auto",
+            "corners": "round" if letter == "d" else "soft",
+        },
+    }  # fmt: skip
+
+
+_READING_VERBS = frozenset("see view read look browse watch monitor search find check follow".split())
+_DECIDING_VERBS = frozenset(
+    "approve decline accept reject validate confirm sign decide review assess triage".split()
+)
+_MAKING_VERBS = frozenset(
+    "add create request record log submit file book plan schedule write report register enter".split()
+)
+
+
+def _role_ids(plan: _Plan) -> list[str]:
+    ids: list[str] = []
+    for role in plan.reading.roles:
+        head = role.name.split(" ")[-1]
+        ids.append(_identifier(head, f"role_{len(ids) + 1}", ids))
+    return ids
+
+
+def _role(plan: _Plan, number: int) -> dict[str, Any]:
+    role = plan.reading.roles[number]
+    result = {
+        "id": _role_ids(plan)[number],
+        "label": capitalised(role.name)[:LABEL_MAX_CHARS],
+        "because": role.because,
+    }
+    verbs = set(role.verbs)
+    if verbs and verbs <= _READING_VERBS:
+        result["rights"] = []
+    elif verbs and verbs <= _READING_VERBS | _DECIDING_VERBS:
+        result["rights"] = ["edit"]
+    return result
+
+
+def _flow_steps(plan: _Plan, role: _Role | None) -> list[dict[str, Any]]:
+    names = [thing.name for thing in plan.reading.things]
+    place = next((names.index(name) for name in (role.things if role else ()) if name in names), plan.lead)
+    entity = plan.entities[place]
+    one = entity["label"].lower()
+    steps = [{"screen": f"{entity['id']}_list", "hint": f"Look through: {entity['plural'].lower()}"}]
+    verbs = set(role.verbs) if role else set(_MAKING_VERBS)
+    if verbs & _MAKING_VERBS or not verbs & (_READING_VERBS | _DECIDING_VERBS):
+        steps.append({"screen": f"{entity['id']}_form", "hint": f"Fill in a new {one}"})
+    deciding = [verb for verb in (role.verbs if role else ()) if verb in _DECIDING_VERBS]
+    hint = f"{capitalised(deciding[0])} the {one}" if deciding else f"Open the {one} and check it"
+    return [
+        {**step, "hint": step["hint"][:LABEL_MAX_CHARS]}
+        for step in [*steps, {"screen": f"{entity['id']}_detail", "hint": hint}]
+    ]
+
+
+def _flows(plan: _Plan) -> list[dict[str, Any]]:
+    """One journey a role; one in all when the brief names nobody."""
+    flows = []
+    for number, role in enumerate(plan.reading.roles):
+        name = _role_ids(plan)[number]
+        doing = (
+            " ".join([*role.verbs[:1], *role.things[:1]])
+            if role.verbs and role.things
+            else plan.entities[plan.lead]["plural"]
+        )
+        label = f"{capitalised(role.name)}: {doing.lower()}"[:LABEL_MAX_CHARS]
+        flows.append({"id": f"{name}_flow", "label": label, "role": name, "steps": _flow_steps(plan, role)})
+    label = plan.entities[plan.lead]["plural"]
+    return flows or [{"id": "first_flow", "label": label, "steps": _flow_steps(plan, None)}]
+
+
+def _make_plan(reading: _Reading) -> _Plan:
+    things = reading.things
+    _name_things(things)
+    people = set(_PARTIES.split())
+    lead = max(range(len(things)), key=lambda n: (things[n].kind.name not in people, things[n].weight, -n))
+    if not any(len(thing.status or thing.kind.status) >= BOARD_COLUMNS_MIN for thing in things):
+        things[lead].status = ("New", "Active", "Done")
+    fields = _all_fields(things, reading.currency)
+    if not any(field["type"] in DATE_TYPES for each in fields.values() for field in each):
+        fields[things[lead].id].append({"id": "due_on", "label": "Due on", "type": "date"})
+    entities = [_entity(thing, fields[thing.id]) for thing in things]
+    words = _UI_WORDS.get(reading.lang, _UI_WORDS["en"]).split("|")
+    return _Plan(reading, entities, lead, dict(zip(_UI_NAMES, words)))
+
+
+class Draft(NamedTuple):
+    """What a brief was turned into: one blueprint a variant; `left_out` holds {"text", "reason"}; records may be stubs."""
+
+    title: str
+    slug: str
+    seed: int
+    blueprints: tuple[dict[str, Any], ...]
+    left_out: tuple[dict[str, str], ...]
+    warnings: tuple[str, ...]
+
+
+def _seed_of(brief: str) -> int:
+    import hashlib
+
+    return int.from_bytes(hashlib.sha256(brief.encode("utf-8", "replace")).digest()[:4], "big") & SEED_MAX
+
+
+def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
+    """Blueprints for the first `variants` letters from a brief of any language: by rules, the same for the same text.
+
+    Entities, roles and flows are equal over the variants. Never fails on a legal brief.
+    """
+    reading = _read_brief(brief)
+    plan = _make_plan(reading)
+    number = _seed_of(brief) if seed is None else seed
+    slug = _ascii(reading.title).replace(" ", "-")[:DRAFT_SLUG_CHARS].strip("-") or "prototype"
+    blueprints = tuple(_variant(plan, letter, number, brief) for letter in VARIANT_LETTERS[:variants])
+    warnings = () if reading.roles else ("The brief names nobody who uses it; there are no roles.",)
+    return Draft(reading.title, slug, number, blueprints, tuple(reading.left_out), warnings)
+
 
 # ======================================================================
 # §10 records: seeded fictional data, consistent across entities

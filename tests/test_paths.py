@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import shutil
 import socket
 import tempfile
@@ -480,7 +481,11 @@ def test_what_may_not_be_looked_at_is_not_proven_inside(base, there):
 
 # --- Windows' rules, with made-up spellings of the workspace ----------
 
-WINDOWS_PREFIXES = ("C:\\Users\\O'Brien\\My Work (1)", "c:/Users/O'Brien/My Work (1)", "\\\\server\\share\\ws")
+WINDOWS_PREFIXES = (
+    "C:\\Users\\O'Brien\\My Work (1)",
+    "c:/Users/O'Brien/My Work (1)",
+    "\\\\server\\share\\ws",
+)
 # (sentence, argument, anchor and components)
 WINDOWS_ACCEPTED = [
     ("a relative path with slashes", "src/deep", ["src", "deep"]),
@@ -522,7 +527,7 @@ def test_windows_accepts(sentence, argument, parts):
 
 @pytest.mark.parametrize(("sentence", "argument", "reason"), WINDOWS_REFUSED, ids=ids(WINDOWS_REFUSED))
 def test_windows_refuses(sentence, argument, reason):
-    with pytest.raises(ValueError, match=".") as caught:
+    with pytest.raises(ValueError, match=re.escape(reason)) as caught:
         parse_path(argument, WINDOWS_PREFIXES, windows=True)
     assert str(caught.value) == reason
 

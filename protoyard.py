@@ -123,6 +123,10 @@ PAGE_NAME = "index.html"
 HISTORY_DIR = "history"
 SCREENSHOTS_DIR = "screenshots"
 GALLERY_MAX_PROTOTYPES = 200
+HISTORY_DIGITS = 4
+REVISIONS_SHOWN = 20  # of each variant, in an answer that should stay short
+MANIFEST_MAX_BYTES = 4 * MIB  # some ten thousand revisions
+PAGE_MAX_BYTES = 8 * MIB  # a blueprint at its limit, escaped, and the runtime
 
 # Operations (TOOLS §1).
 BRIEF_MAX_CHARS = 4000
@@ -2556,7 +2560,573 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
 # ======================================================================
 # §12 store: prototypes on disk
 # ======================================================================
-# Rules: uses §01-07, §10-11; knows no brief: it is handed blueprints.
+# Rules: uses §01-07, §10-11; knows no brief: it is handed blueprints. The layout is that of TOOLS §2. A prototype is
+# staged whole and renamed into place. A revision is committed by the replace of the manifest: its history file is
+# durable before, blueprint.json and the page are refreshed after, and a refresh that was cut off is known by the digest
+# of an earlier revision and rolled forward. Whoever writes holds the lock from reading the manifest to the last file.
+
+_TEXT = {"type": "string"}
+_MANIFEST_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["prototype", "title", "brief", "seed", "version", "created", "variants", "promotions"],
+    "additionalProperties": False,
+    "properties": {
+        "prototype": {"const": 1},
+        "title": _TEXT,
+        "brief": _TEXT,
+        "seed": {"type": "integer", "minimum": 0, "maximum": SEED_MAX},
+        "version": _TEXT,
+        "created": {"type": "string", "pattern": r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"},
+        "promotions": {"type": "array", "items": {"type": "object"}},
+        "variants": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": len(VARIANT_LETTERS),
+            "items": {
+                "type": "object",
+                "required": ["id", "question", "revisions"],
+                "properties": {
+                    "id": {"type": "string", "enum": list(VARIANT_LETTERS)},
+                    "question": _TEXT,
+                    "revisions": {
+                        "type": "array",
+                        "minItems": 1,
+                        "items": {
+                            "type": "object",
+                            "required": ["revision", "digest", "summary"],
+                            "properties": {
+                                "revision": {"type": "integer", "minimum": 1},
+                                "digest": {"type": "string", "pattern": "sha256:[0-9a-f]{64}"},
+                                "summary": _TEXT,
+                            },
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+
+
+def check_manifest(value: Any) -> list[Problem]:
+    """Every problem of a parsed manifest, with JSON pointers: its schema, then letters and revision numbers."""
+    problems = check_schema(value, _MANIFEST_SCHEMA)
+    if problems:
+        return problems
+    letters = [variant["id"] for variant in value["variants"]]
+    if letters != sorted(set(letters)):
+        problems.append(Problem("/variants", "must hold each variant once, by letter"))
+    for index, variant in enumerate(value["variants"]):
+        numbers = [revision["revision"] for revision in variant["revisions"]]
+        if numbers != list(range(1, len(numbers) + 1)):
+            problems.append(Problem(f"/variants/{index}/revisions", "must be numbered 1, 2, 3 …"))
+    return problems
+
+
+def render_history_name(revision: int) -> str:
+    """The name of a revision's file in a variant's folder: history/0001.json."""
+    return f"{HISTORY_DIR}/{revision:0{HISTORY_DIGITS}}.json"
+
+
+def _render_page_bytes(blueprint: dict[str, Any]) -> bytes:
+    return render_page(blueprint).encode("utf-8")
+
+
+def _render_manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
+    return render_document(manifest).encode("utf-8")
+
+
+def _render_variant(blueprint: dict[str, Any]) -> dict[str, bytes]:
+    """The files of a new variant's folder, by name."""
+    text = render_blueprint(blueprint).encode("utf-8")
+    return {BLUEPRINT_NAME: text, PAGE_NAME: _render_page_bytes(blueprint), render_history_name(1): text}
+
+
+def _folder_of(slug: str) -> str:
+    if not re.fullmatch(SLUG_PATTERN, slug):
+        raise Failure("not_found", f'"{slug}" is no slug', "see: protoyard list")
+    return f"{PROTOTYPES_DIR}/{slug}"
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def read_manifest(workspace: Workspace, slug: str) -> dict[str, Any]:
+    """A prototype's manifest; `not_found` without one, `io_error` when it is damaged."""
+    file = f"{_folder_of(slug)}/{MANIFEST_NAME}"
+    try:
+        manifest = parse_json(workspace.read_bytes(file, max_bytes=MANIFEST_MAX_BYTES))
+        problems = check_manifest(manifest)
+    except JsonError as error:
+        problems = [Problem("", error.message)]
+    except Failure as failure:
+        if failure.code != "not_found":
+            raise
+        raise Failure("not_found", f"there is no prototype {slug}", "see: protoyard list") from failure
+    if problems:
+        message = f"{file} is damaged: {describe_problems(problems)}"
+        raise Failure("io_error", message, f"see: protoyard validate {_folder_of(slug)}")
+    return manifest
+
+
+def _entry(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What list and gallery say about a prototype."""
+    letters = [variant["id"] for variant in manifest["variants"]]
+    shown = {name: manifest[name] for name in ("title", "brief", "created")}
+    return {"slug": slug, **shown, "variants": letters}
+
+
+def _read_slugs(workspace: Workspace) -> list[str]:
+    if workspace.kind(PROTOTYPES_DIR) == "missing":
+        return []
+    names = workspace.read_names(PROTOTYPES_DIR)
+    return [name for name in names if re.fullmatch(SLUG_PATTERN, name)]
+
+
+def read_list(workspace: Workspace, *, limit: int, after: str = "") -> dict[str, Any]:
+    """One page: the next `limit` folders by slug after `after`; only their manifests are read.
+
+    {"prototypes": [{"slug", "title", "created", "variants"}], "damaged": [{"slug", "problem"}] and "next" if any}
+    """
+    slugs = [slug for slug in _read_slugs(workspace) if slug > after]
+    good: list[dict[str, Any]] = []
+    damaged: list[dict[str, Any]] = []
+    for slug in slugs[:limit]:
+        try:
+            entry = _entry(slug, read_manifest(workspace, slug))
+            del entry["brief"]
+            good.append(entry)
+        except Failure as failure:
+            damaged.append({"slug": slug, "problem": failure.message})
+    more = {"next": slugs[limit - 1]} if len(slugs) > limit else {}
+    return {"prototypes": good, **({"damaged": damaged} if damaged else {}), **more}
+
+
+def _parse_blueprint(file: str, data: bytes, known: Sequence[str] = ()) -> tuple[dict[str, Any], str]:
+    """A blueprint file's value and digest; `invalid_blueprint` names every problem. A known digest needs no check."""
+    try:
+        value = parse_json(data)
+    except JsonError as error:
+        raise Failure("invalid_blueprint", f"{file}: {error.message}") from error
+    mark = digest(value) if isinstance(value, dict) else ""
+    problems = [] if mark in known else check_blueprint(value)
+    if problems:
+        raise Failure("invalid_blueprint", f"{file}: {describe_problems(problems)}")
+    return value, mark
+
+
+def read_revision(workspace: Workspace, folder: str, revision: Mapping[str, Any]) -> dict[str, Any]:
+    """The blueprint of one of the manifest's revisions from a variant's history; `io_error` when it was changed."""
+    file = f"{folder}/{render_history_name(revision['revision'])}"
+    data = workspace.read_bytes(file, max_bytes=BLUEPRINT_FILE_MAX_BYTES)
+    blueprint, mark = _parse_blueprint(file, data, [revision["digest"]])
+    if mark != revision["digest"]:
+        raise Failure("io_error", f"{file} is not what was recorded", f"see: protoyard validate {folder}")
+    return blueprint
+
+
+class Variant(NamedTuple):
+    """A variant as it stands. `state`: "current", "edited" by hand since the last revision, or "behind" it."""
+
+    folder: str
+    blueprint: dict[str, Any]
+    revisions: list[dict[str, Any]]
+    state: str
+
+
+def load_variant(workspace: Workspace, folder: str, entry: Mapping[str, Any]) -> Variant:
+    """The variant of a manifest's entry, from its blueprint.json, or from the history where that file is behind."""
+    file, revisions = f"{folder}/{BLUEPRINT_NAME}", entry["revisions"]
+    known = [revision["digest"] for revision in revisions]
+    if workspace.kind(file) != "missing":
+        data = workspace.read_bytes(file, max_bytes=BLUEPRINT_FILE_MAX_BYTES)
+        blueprint, mark = _parse_blueprint(file, data, known)
+        if mark == known[-1] or mark not in known:
+            return Variant(folder, blueprint, revisions, "current" if mark == known[-1] else "edited")
+    return Variant(folder, read_revision(workspace, folder, revisions[-1]), revisions, "behind")
+
+
+def _outline(variant: Variant) -> dict[str, Any]:
+    blueprint = variant.blueprint
+    entities = [
+        {"id": entity["id"], "label": entity["label"], "records": len(entity.get("records", ()))}
+        for entity in blueprint["entities"]
+    ]
+    screens = [
+        {"id": screen["id"], "title": screen["title"], "type": screen["type"]}
+        for screen in blueprint["screens"]
+    ]
+    roles = [{"id": role["id"], "label": role["label"]} for role in blueprint["roles"]]
+    edited = {"edited": True} if variant.state == "edited" else {}
+    return {**edited, "roles": roles, "entities": entities, "screens": screens}
+
+
+def read_prototype(workspace: Workspace, slug: str) -> dict[str, Any]:
+    """The manifest with folder and page, and of each variant its last revisions, roles, entities and screens."""
+    manifest, folder, variants = read_manifest(workspace, slug), _folder_of(slug), []
+    for entry in manifest["variants"]:
+        own = f"{folder}/{entry['id']}"
+        head = {"id": entry["id"], "question": entry["question"], "folder": own, "page": f"{own}/{PAGE_NAME}"}
+        head["revision"] = len(entry["revisions"])
+        head["revisions"] = entry["revisions"][-REVISIONS_SHOWN:]
+        try:
+            variants.append({**head, **_outline(load_variant(workspace, own, entry))})
+        except Failure as failure:
+            variants.append({**head, "problem": failure.message})
+    return {"slug": slug, "folder": folder, "page": f"{folder}/{PAGE_NAME}", **manifest, "variants": variants}
+
+
+def find_variant(manifest: Mapping[str, Any], slug: str, letter: str) -> dict[str, Any]:
+    """The manifest's entry of a variant; `not_found` names those that there are."""
+    for entry in manifest["variants"]:
+        if entry["id"] == letter:
+            return entry
+    letters = ", ".join(entry["id"] for entry in manifest["variants"])
+    raise Failure("not_found", f"{slug} has no variant {letter}", f"its variants: {letters}")
+
+
+def read_variant(workspace: Workspace, slug: str, letter: str) -> dict[str, Any]:
+    """{"slug", "variant", "folder", "page", "revision", "digest", "edited" if so, "blueprint"}: with all records."""
+    entry = find_variant(read_manifest(workspace, slug), slug, letter)
+    variant = load_variant(workspace, f"{_folder_of(slug)}/{letter}", entry)
+    return {
+        "slug": slug,
+        "variant": letter,
+        "folder": variant.folder,
+        "page": f"{variant.folder}/{PAGE_NAME}",
+        "revision": len(variant.revisions),
+        "digest": digest(variant.blueprint),
+        **({"edited": True} if variant.state == "edited" else {}),
+        "blueprint": variant.blueprint,
+    }
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def write_gallery(workspace: Workspace, call: Call) -> None:
+    """Regenerates prototypes/index.html: the newest GALLERY_MAX_PROTOTYPES by time of creation, damaged ones left out."""
+    entries = []
+    for slug in _read_slugs(workspace):
+        call.check()
+        try:
+            entries.append(_entry(slug, read_manifest(workspace, slug)))
+        except Failure:
+            continue
+    entries.sort(key=lambda entry: entry["slug"])
+    entries.sort(key=lambda entry: entry["created"], reverse=True)
+    page = render_gallery(entries[:GALLERY_MAX_PROTOTYPES])
+    workspace.write_file(f"{PROTOTYPES_DIR}/{PAGE_NAME}", page.encode("utf-8"), call)
+
+
+def _publish(workspace: Workspace, stage: Stage, slug: str, derived: bool) -> str:
+    """Puts the staged prototype at its slug, or at the next free number when the slug was not the caller's own."""
+    number = 1
+    while True:
+        ending = f"-{number}" if number > 1 else ""
+        free = slug[: SLUG_MAX_CHARS - len(ending)].rstrip("-") + ending
+        number += 1
+        if derived and workspace.kind(_folder_of(free)) != "missing":
+            continue
+        try:
+            stage.publish(_folder_of(free))
+            return free
+        except Failure as failure:
+            if failure.code == "already_exists" and not derived:
+                hint = "choose another slug, or leave it out to get a numbered one"
+                raise Failure("already_exists", f"{_folder_of(slug)} is there already", hint) from failure
+            raise
+
+
+def create_prototype(
+    workspace: Workspace,
+    call: Call,
+    *,
+    slug: str,
+    derived: bool,
+    title: str,
+    brief: str,
+    seed: int,
+    blueprints: Sequence[dict[str, Any]],
+    created: str = "",
+) -> dict[str, Any]:
+    """Stores one blueprint a variant as a new prototype: it appears whole or not at all.
+
+    A taken slug gets a number when it was `derived`, else it is `already_exists`. `created` is UTC, default now.
+    Answers {"slug", "folder", "page", "created", "variants": [{"id", "question", "page", "revision", "digest"}]}.
+    """
+    call.step("render")
+    files, variants = {}, []
+    for blueprint in blueprints:
+        call.check()
+        letter, question = blueprint["variant"]["id"], blueprint["variant"]["question"]
+        files.update({f"{letter}/{name}": data for name, data in _render_variant(blueprint).items()})
+        first = {"revision": 1, "digest": digest(blueprint), "summary": "First draft."}
+        variants.append({"id": letter, "question": question, "revisions": [first]})
+    manifest = {
+        "prototype": 1,
+        "title": title,
+        "brief": brief,
+        "seed": seed,
+        "version": __version__,
+        "created": created or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "variants": variants,
+        "promotions": [],
+    }
+    files[MANIFEST_NAME] = _render_manifest_bytes(manifest)
+    files[PAGE_NAME] = render_variants_page(manifest, blueprints).encode("utf-8")
+    call.step("lock")
+    with workspace.lock(call):
+        workspace.sweep(call)
+        call.step("store")
+        with workspace.stage(call) as stage:
+            for name, data in files.items():
+                stage.write(name, data)
+            slug = _publish(workspace, stage, slug, derived)
+        call.step("gallery")
+        write_gallery(workspace, call)
+    return _created(slug, manifest)
+
+
+def _created(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    folder = _folder_of(slug)
+    variants = [
+        {
+            "id": entry["id"],
+            "question": entry["question"],
+            "page": f"{folder}/{entry['id']}/{PAGE_NAME}",
+            **{name: entry["revisions"][-1][name] for name in ("revision", "digest")},
+        }
+        for entry in manifest["variants"]
+    ]
+    head = {"slug": slug, "folder": folder, "page": f"{folder}/{PAGE_NAME}", "created": manifest["created"]}
+    return {**head, "variants": variants}
+
+
+def write_manifest(workspace: Workspace, call: Call, slug: str, manifest: Mapping[str, Any]) -> None:
+    """Replaces the manifest: what commits a revision or records a promotion. With the lock held."""
+    workspace.write_file(f"{_folder_of(slug)}/{MANIFEST_NAME}", _render_manifest_bytes(manifest), call)
+
+
+def write_refresh(workspace: Workspace, call: Call, folder: str, blueprint: dict[str, Any]) -> None:
+    """Brings a variant's blueprint.json and page up to a blueprint; files that hold it already are left alone."""
+    files = _render_variant(blueprint)
+    for name in (BLUEPRINT_NAME, PAGE_NAME):
+        file = f"{folder}/{name}"
+        if not _holds(workspace, file, files[name]):
+            workspace.write_file(file, files[name], call)
+
+
+def _holds(workspace: Workspace, file: str, data: bytes) -> bool:
+    try:
+        return workspace.read_bytes(file, max_bytes=len(data)) == data
+    except Failure as failure:
+        if failure.code in ("not_found", "invalid_arguments"):
+            return False
+        raise
+
+
+def write_revision(
+    workspace: Workspace, call: Call, slug: str, letter: str, blueprint: dict[str, Any], summary: str
+) -> int:
+    """Adds a revision to a variant and answers its number. With the lock held, from reading the manifest on.
+
+    The replace of the manifest is the commit; a call stopped after it leaves a refresh that is rolled forward.
+    """
+    manifest, folder = read_manifest(workspace, slug), f"{_folder_of(slug)}/{letter}"
+    entry = find_variant(manifest, slug, letter)
+    number = len(entry["revisions"]) + 1
+    text = render_blueprint(blueprint).encode("utf-8")
+    workspace.write_file(f"{folder}/{render_history_name(number)}", text, call)
+    entry["revisions"].append({"revision": number, "digest": digest(blueprint), "summary": summary})
+    entry["question"] = blueprint["variant"]["question"]
+    write_manifest(workspace, call, slug, manifest)
+    write_refresh(workspace, call, folder, blueprint)
+    write_variants_page(workspace, call, slug)
+    return number
+
+
+def write_variants_page(workspace: Workspace, call: Call, slug: str) -> None:
+    """Renders prototypes/<slug>/index.html from the manifest and the variants' current blueprints."""
+    manifest, folder = read_manifest(workspace, slug), _folder_of(slug)
+    page = render_variants_page(manifest, _read_current(workspace, folder, manifest))
+    data = page.encode("utf-8")
+    if not _holds(workspace, f"{folder}/{PAGE_NAME}", data):
+        workspace.write_file(f"{folder}/{PAGE_NAME}", data, call)
+
+
+def _read_current(workspace: Workspace, folder: str, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The committed blueprint of each variant, from the history: a hand edit does not show before it is taken up."""
+    return [
+        read_revision(workspace, f"{folder}/{entry['id']}", entry["revisions"][-1])
+        for entry in manifest["variants"]
+    ]
+
+
+# --- verifying -----------------------------------------------------------------------------------
+
+
+class _Report:
+    """What `verify` has found: `problems` make it invalid, `notes` are for people."""
+
+    __slots__ = ("notes", "problems", "workspace")
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.problems: list[dict[str, str]] = []
+        self.notes: list[str] = []
+
+    def add(self, file: str, code: str, message: str, pointer: str = "") -> None:
+        self.problems.append({"file": file, "pointer": pointer, "code": code, "message": message})
+
+    def read(self, file: str, max_bytes: int) -> bytes | None:
+        """The file's bytes; None, with a problem added, when they cannot be had."""
+        try:
+            return self.workspace.read_bytes(file, max_bytes=max_bytes)
+        except Failure as failure:
+            missing = failure.code == "not_found"
+            self.add(
+                file, "missing" if missing else failure.code, "is missing" if missing else failure.message
+            )
+        return None
+
+    def parse(self, file: str, code: str, max_bytes: int, check: Callable[[Any], list[Problem]]) -> Any:
+        """A JSON file's value; None, with each of its problems added under `code`, when it is not sound."""
+        data = self.read(file, max_bytes)
+        if data is None:
+            return None
+        try:
+            value = parse_json(data)
+            problems = check(value)
+        except JsonError as error:
+            problems = [Problem("", error.message)]
+        for problem in problems:
+            self.add(file, code, problem.message, problem.pointer)
+        return None if problems else value
+
+    def compare(self, file: str, expected: Sequence[str], version: str) -> None:
+        """Is a page one of those that it may be? A page made by another version of Protoyard may differ."""
+        data = self.read(file, PAGE_MAX_BYTES)
+        if data is None or data in [page.encode("utf-8") for page in expected]:
+            return
+        if version == __version__:
+            self.add(file, "page_differs", "is not what its blueprint renders to; iterate renders it again")
+        else:
+            self.notes.append(f"{file} was rendered by version {version}; iterate renders it again")
+
+
+def _verify_history(
+    report: _Report, folder: str, revisions: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """Each revision against its digest; the current revision's blueprint, None when it cannot be had."""
+    blueprint = None
+    for revision in revisions:
+        file = f"{folder}/{render_history_name(revision['revision'])}"
+        blueprint = report.parse(file, "invalid_blueprint", BLUEPRINT_FILE_MAX_BYTES, check_blueprint)
+        if blueprint is not None and digest(blueprint) != revision["digest"]:
+            report.add(file, "history_differs", "is not what the manifest recorded for this revision")
+            blueprint = None
+    following = f"{folder}/{render_history_name(len(revisions) + 1)}"
+    if report.workspace.kind(following) != "missing":
+        report.notes.append(
+            f"{following} is not in the manifest: a revision that was not committed{_in_progress(report)}"
+        )
+    return blueprint
+
+
+def _verify_variant(
+    report: _Report, folder: str, manifest: Mapping[str, Any], entry: Mapping[str, Any]
+) -> None:
+    """History, blueprint.json and page of one variant against its manifest entry and each other."""
+    revisions, file = entry["revisions"], f"{folder}/{BLUEPRINT_NAME}"
+    current = _verify_history(report, folder, revisions)
+    blueprint = report.parse(file, "invalid_blueprint", BLUEPRINT_FILE_MAX_BYTES, check_blueprint)
+    if blueprint is None:
+        return
+    known = [revision["digest"] for revision in revisions]
+    mark, shown = digest(blueprint), [blueprint]
+    if mark in known[:-1] and mark != known[-1]:
+        shown.append(current or blueprint)
+        earlier = known.index(mark) + 1
+        report.notes.append(
+            f"{file} is still revision {earlier} of {len(known)}; iterate refreshes it{_in_progress(report)}"
+        )
+    elif mark not in known:
+        shown.append(current or blueprint)
+        report.notes.append(
+            f"{file} was edited by hand since revision {len(known)} and is valid; iterate takes it up"
+        )
+    if blueprint["variant"]["id"] != entry["id"]:
+        report.add(file, "manifest_differs", f"must be {entry['id']}, as in the manifest", "/variant/id")
+    report.compare(f"{folder}/{PAGE_NAME}", [render_page(one) for one in shown], manifest["version"])
+
+
+def _in_progress(report: _Report) -> str:
+    """The mark on anything unfinished, unless a probe of the lock says that nobody is writing."""
+    return "" if report.workspace.lock_is_free() else " (may be in progress)"
+
+
+def _verify_prototype(report: _Report, folder: str, only: str = "") -> None:
+    """A prototype's manifest, then every variant and the page above them, or only one variant."""
+    file = f"{folder}/{MANIFEST_NAME}"
+    manifest = report.parse(file, "invalid_manifest", MANIFEST_MAX_BYTES, check_manifest)
+    if manifest is None:
+        return
+    letters = [entry["id"] for entry in manifest["variants"]]
+    if only and only not in letters:
+        report.add(file, "manifest_differs", f"has no variant {only}", "/variants")
+    for entry in manifest["variants"]:
+        if only in ("", entry["id"]):
+            _verify_variant(report, f"{folder}/{entry['id']}", manifest, entry)
+    if only:
+        return
+    for name in report.workspace.read_names(folder):
+        if name in VARIANT_LETTERS and name not in letters:
+            report.notes.append(f"{folder}/{name} is not in the manifest")
+    try:
+        page = render_variants_page(manifest, _read_current(report.workspace, folder, manifest))
+    except Failure:  # the history's own problems are listed
+        return
+    report.compare(f"{folder}/{PAGE_NAME}", [page], manifest["version"])
+
+
+def _note_leftovers(report: _Report) -> None:
+    if report.workspace.kind(STAGING_DIR) == "folder":
+        count = len(report.workspace.read_names(STAGING_DIR))
+        if count:
+            report.notes.append(
+                f"{STAGING_DIR} holds {count} unfinished{_in_progress(report) or '; the next writing command clears them'}"
+            )
+
+
+def verify(workspace: Workspace, path: str) -> dict[str, Any]:
+    """What is wrong with a prototype's folder, a variant's folder or a blueprint's .json file (a resolved path).
+
+    {"folder", "valid", "problems": [{"file", "pointer", "code", "message"}], "notes": [text]}. Codes: `missing`,
+    `invalid_manifest`, `invalid_blueprint`, `history_differs`, `manifest_differs`, `page_differs`, or that of a Failure
+    for a file that cannot be read. A valid edit by hand, a refresh that was cut off and leftovers are notes.
+    """
+    report = _Report(workspace)
+    above, _, name = path.rpartition("/")
+    kind = workspace.kind(path)
+    if kind == "missing":
+        raise Failure("not_found", f"{path} does not exist")
+    if kind == "file" and name.endswith(".json"):
+        report.parse(path, "invalid_blueprint", BLUEPRINT_FILE_MAX_BYTES, check_blueprint)
+    elif kind == "folder" and (
+        above == PROTOTYPES_DIR or workspace.kind(f"{path}/{MANIFEST_NAME}") == "file"
+    ):
+        _verify_prototype(report, path)
+    elif (
+        kind == "folder" and name in VARIANT_LETTERS and workspace.kind(f"{above}/{MANIFEST_NAME}") == "file"
+    ):
+        _verify_prototype(report, above, only=name)
+    else:
+        message = f"folder: {path or '.'} is no prototype's folder, no variant's folder and no .json file"
+        raise Failure("invalid_arguments", message, "see: protoyard list")
+    _note_leftovers(report)
+    return {"folder": path, "valid": not report.problems, "problems": report.problems, "notes": report.notes}
+
 
 # ======================================================================
 # §14 browser: find a browser, drive it by its pipe, take screenshots

@@ -1517,19 +1517,30 @@ def check_blueprint(value: Any) -> list[Problem]:
 # --- text and digest ------------------------------------------------------------------------------
 
 
-def render_blueprint(blueprint: Mapping[str, Any]) -> str:
-    """The text of a blueprint file: the members in the schema's order, indented, one newline at the end."""
-    return render_document(_ordered(blueprint, blueprint_schema()))
-
-
 def _ordered(value: Any, schema: Mapping[str, Any]) -> Any:
+    """The same value, its objects' members in the order of the schema."""
     if isinstance(value, list):
         return [_ordered(item, schema.get("items", {})) for item in value]
     if not isinstance(value, dict):
         return value
     known = schema.get("properties", {})
-    names = [name for name in known if name in value] + [name for name in value if name not in known]
-    return {name: _ordered(value[name], known.get(name, {})) for name in names}
+    return {name: _ordered(value[name], known.get(name, {})) for name in _sorted_names(value, known)}
+
+
+def _sorted_names(members: Mapping[str, Any], order: Iterable[str]) -> list[str]:
+    known = [name for name in order if name in members]
+    return known + [name for name in members if name not in known]
+
+
+def render_blueprint(blueprint: Mapping[str, Any]) -> str:
+    """The text of a valid blueprint's file: members in the schema's order, a record's in its fields' order."""
+    ordered = _ordered(blueprint, blueprint_schema())
+    for entity in ordered["entities"]:
+        order = ["id", *(field["id"] for field in entity["fields"])]
+        records = entity.get("records", ())
+        if records:
+            entity["records"] = [{name: r[name] for name in _sorted_names(r, order)} for r in records]
+    return render_document(ordered)
 
 
 def digest(blueprint: Mapping[str, Any]) -> str:

@@ -3092,7 +3092,7 @@ def _verify_prototype(report: _Report, folder: str, only: str = "") -> None:
     if only:
         return
     for name in report.workspace.read_names(folder):
-        if name in VARIANT_LETTERS and name not in letters:
+        if name in set(VARIANT_LETTERS) - set(letters):
             report.notes.append(f"{folder}/{name} is not in the manifest")
     try:
         page = render_variants_page(manifest, _read_current(report.workspace, folder, manifest))
@@ -3124,12 +3124,12 @@ def verify(workspace: Workspace, path: str) -> dict[str, Any]:
         raise Failure("not_found", f"{path} does not exist")
     if kind == "file" and name.endswith(".json"):
         report.parse(path, "invalid_blueprint", BLUEPRINT_FILE_MAX_BYTES, check_blueprint)
-    elif kind == "folder" and (
+    elif kind == "folder" and path and (
         above == PROTOTYPES_DIR or workspace.kind(f"{path}/{MANIFEST_NAME}") == "file"
     ):
         _verify_prototype(report, path)
     elif (
-        kind == "folder" and name in VARIANT_LETTERS and workspace.kind(f"{above}/{MANIFEST_NAME}") == "file"
+        kind == "folder" and name in list(VARIANT_LETTERS) and workspace.kind(f"{above}/{MANIFEST_NAME}") == "file"
     ):
         _verify_prototype(report, above, only=name)
     else:

@@ -44,9 +44,11 @@ if sys.version_info < (3, 9):
     version = ".".join(map(str, sys.version_info[:2]))
     sys.exit(f"protoyard needs Python 3.9 or newer, but {sys.executable} is Python {version}")
 
+import errno
 import json
 import os
 import re
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -103,6 +105,13 @@ SLUG_MAX_CHARS = 48
 PATCH_FILE_MAX_BYTES = 256 * KIB
 BLUEPRINT_FILE_MAX_BYTES = 2 * MIB
 
+# Files (WIRE §7-8): as many links as Linux follows; a taken lock is tried again this often, which is also how
+# soon a waiting call notices that it was stopped; enough random bytes that no two staged names meet.
+LINKS_MAX = 40
+LOCK_POLL_SECONDS = 0.05
+STAGING_SALT_BYTES = 8
+FILE_MODE = 0o666  # less the umask
+
 # Names on disk (TOOLS §2).
 PROTOTYPES_DIR = "prototypes"
 STATE_DIR = ".protoyard"
@@ -114,6 +123,10 @@ PAGE_NAME = "index.html"
 HISTORY_DIR = "history"
 SCREENSHOTS_DIR = "screenshots"
 GALLERY_MAX_PROTOTYPES = 200
+HISTORY_DIGITS = 4
+REVISIONS_SHOWN = 20  # of each variant, in an answer that should stay short
+MANIFEST_MAX_BYTES = 4 * MIB  # some ten thousand revisions
+PAGE_MAX_BYTES = 8 * MIB  # a blueprint at its limit, escaped, and the runtime
 
 # Operations (TOOLS §1).
 BRIEF_MAX_CHARS = 4000
@@ -340,7 +353,640 @@ def describe_problems(problems: Sequence[Problem]) -> str:
 # ======================================================================
 # §06 workspace: every touch of a file stays inside
 # ======================================================================
-# Rules: uses §01-03, §05. Only this section opens or resolves a caller's path.
+# Rules: uses §01-03, §05. Only this section opens or resolves a caller's path (WIRE §8). `resolve` judges its
+# spelling once; after that a path is relative to the workspace, with "/", and every operation walks it from the
+# workspace's own directory handle, component by component, refusing each link it meets: one that was planted or
+# swapped in after the check leads nowhere. Where the platform knows no handles (Windows) the walk goes by checked
+# names and is repeated after opening. An OSError leaves as a Failure with the operation and the path.
+
+STAGING_DIR = f"{STATE_DIR}/{STAGING_NAME}"
+LOCK_PATH = f"{STATE_DIR}/{LOCK_NAME}"
+
+_OUTSIDE = "the path does not lead to a place inside the workspace"
+_PATH_HINT = "give a path relative to the workspace, such as prototypes/my-app/a"
+_WORKSPACE_HINT = (
+    "pass --workspace DIR (or set PROTOYARD_WORKSPACE): the absolute path of an existing directory"
+)
+
+
+def _flags(*names: str) -> int:
+    """The open(2) flags of these names, those that this platform has, as one number."""
+    return sum(getattr(os, name, 0) for name in names)
+
+
+_BY_HANDLES = {os.open, os.stat, os.mkdir, os.rename, os.unlink, os.rmdir} <= os.supports_dir_fd
+_FOLDER_FLAGS = _flags("O_RDONLY", "O_DIRECTORY", "O_NOFOLLOW")
+_READ_FLAGS = _flags("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
+_NEW_FLAGS = _flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_BINARY")
+_LOCK_FLAGS = _flags("O_RDWR", "O_CREAT", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
+
+# fmt: off
+_SPELLING = (  # what a path argument must not hold (WIRE §8.2)
+    (r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]",
+                                  "holds an invisible or control character"),
+    (r"[;&|`$<>(){}\[\]*?!#~'\"%^:\\]", "holds a character that means something to a shell or another system"),
+    (r"(^|/)\.\.(/|$)",           'holds a ".." component'),
+    (r"[. ](/|$)",                "has a component that ends in a dot or a space"),
+    (r"(?i:(^|/)(con|prn|aux|nul|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\.[^/]*)?(/|$))", "names a Windows device"),
+    (r"^-",                       'begins with "-"'),
+)
+_REASONS = {  # own words, the same under every locale; another error shows its symbolic name
+    "ENOSPC": "the disk is full",        "EDQUOT": "the disk quota is used up",   "EACCES": "permission denied",
+    "EPERM": "permission denied",        "EROFS": "the file system is read-only", "ENOENT": "it is missing",
+    "ENAMETOOLONG": "a name is too long", "ENOTDIR": "a file is where a folder should be",
+    "EXDEV": "it is on another file system than .protoyard/staging", "ENOLCK": "the file system has no locks",
+}
+# fmt: on
+
+
+def _split(path: str, windows: bool) -> tuple[str, list[str]]:
+    """What a path starts from ("" when it is relative) and its raw components, empty and "." ones too."""
+    if not windows:
+        return ("/" if path.startswith("/") else ""), path.split("/")
+    import ntpath
+
+    drive, rest = ntpath.splitdrive(path.replace("\\", "/"))
+    return drive.casefold() + ("/" if rest.startswith("/") else ""), rest.split("/")
+
+
+def _after_prefix(parts: Sequence[str], prefix: Sequence[str], windows: bool) -> list[str] | None:
+    """The raw components that follow a prefix, None when they do not begin with it."""
+    wanted = [part for part in prefix if part not in ("", ".")]
+    rest = list(parts)
+    while wanted and rest:
+        part = rest.pop(0)
+        if part in ("", "."):
+            continue
+        if part != wanted[0] and not (windows and part.casefold() == wanted[0].casefold()):
+            return None
+        wanted.pop(0)
+    return None if wanted else rest
+
+
+def parse_path(argument: str, prefixes: Sequence[str], *, windows: bool) -> tuple[str, list[str]]:
+    """WIRE §8.1-2: the anchor that is left ("" means the workspace) and the clean components after it.
+
+    `prefixes` are spellings of the workspace. ValueError with the reason when the argument's own is refused.
+    """
+    if not argument:
+        raise ValueError("is empty")
+    anchor, parts = _split(argument, windows)
+    known = [names for start, names in (_split(prefix, windows) for prefix in prefixes) if start == anchor]
+    rests = [rest for rest in (_after_prefix(parts, names, windows) for names in known) if rest is not None]
+    if rests:
+        anchor, parts = "", min(rests, key=len)
+    if len("/".join(parts)) > PATH_MAX_CHARS:
+        raise ValueError(f"is longer than {PATH_MAX_CHARS} characters")
+    if anchor not in ("", "/"):  # another drive or share: even to ask a share hands it the user's credentials
+        raise ValueError(_OUTSIDE)
+    parts = [part for part in parts if part not in ("", ".")]
+    for pattern, reason in _SPELLING:
+        if re.search(pattern, "/".join(parts)):
+            raise ValueError(reason)
+    return anchor, parts
+
+
+def _check_writable(parts: Sequence[str]) -> None:
+    """WIRE §8.8: dot names run code (.git/hooks, .vscode …), and prototypes/ is written by Protoyard alone."""
+    if not parts or parts[0].casefold() == PROTOTYPES_DIR:
+        raise ValueError(f"lies in {PROTOTYPES_DIR}/ or above it")
+    if any(part.startswith(".") for part in parts):
+        raise ValueError("leads to a place whose name begins with a dot")
+
+
+def _check_directory(directory: str) -> str:
+    """The canonical path of what the user named as the workspace; `no_workspace` when it cannot be one."""
+    found = False
+    if not re.search(r"\$\{|%[^%]+%", directory):
+        try:
+            real = os.path.realpath(os.path.expanduser(directory))
+            found = directory != "" and os.path.isdir(real)
+        except (OSError, ValueError):
+            found = False
+    else:
+        raise Failure(
+            "no_workspace", f'"{directory}" holds a variable that was not expanded', _WORKSPACE_HINT
+        )
+    if not found:
+        raise Failure("no_workspace", f'the workspace "{directory}" is not a directory', _WORKSPACE_HINT)
+    if os.path.dirname(real) == real:
+        raise Failure("no_workspace", "the workspace is the root of a file system", _WORKSPACE_HINT)
+    return real
+
+
+def _leads_to(path: str, directory: str) -> bool:
+    try:
+        return os.path.samefile(path, directory)
+    except (OSError, ValueError):
+        return False
+
+
+class _Disk:
+    """Turns an OSError in its body into a Failure; a missing file is `not_found` when it was to be read."""
+
+    __slots__ = ("operation", "path")
+
+    def __init__(self, operation: str, path: str) -> None:
+        self.operation = operation
+        self.path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if not isinstance(error, OSError):
+            return
+        if error.errno in (errno.ELOOP, errno.EMLINK) and self.path:  # what O_NOFOLLOW says about a link
+            raise Failure("unsafe_path", f"{self.path}: {_OUTSIDE}") from error
+        if self.operation == "reading" and _is_missing(error):
+            raise Failure("not_found", f"{self.path} does not exist") from error
+        if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
+            raise Failure("already_exists", f"{self.path} is there already and is not empty") from error
+        name = errno.errorcode.get(error.errno or 0, "unknown error")
+        message = f"{self.operation} {self.path or 'the workspace'} failed: {_REASONS.get(name, name)}"
+        raise Failure("io_error", message) from error
+
+
+def _is_missing(error: OSError) -> bool:
+    return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
+
+
+def _is_link(status: os.stat_result) -> bool:
+    """A symbolic link, or on Windows any reparse point: a junction is no link to `S_ISLNK`."""
+    reparse = getattr(status, "st_file_attributes", 0) & stat.FILE_ATTRIBUTE_REPARSE_POINT
+    return stat.S_ISLNK(status.st_mode) or bool(reparse)
+
+
+def _is_folder(status: os.stat_result) -> bool:
+    return stat.S_ISDIR(status.st_mode) and not _is_link(status)
+
+
+def _is_same(one: os.stat_result, other: os.stat_result) -> bool:
+    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+
+
+def _check_regular(status: os.stat_result, path: str) -> None:
+    if _is_link(status) or not stat.S_ISREG(status.st_mode):
+        reason = f": {_OUTSIDE}" if _is_link(status) else " is not a regular file"
+        raise Failure("unsafe_path", path + reason)
+
+
+class _Folder:
+    """An open folder of the workspace: `fd` is its handle, None where there are none and `path` must do."""
+
+    __slots__ = ("fd", "path")
+
+    def __init__(self, path: str, fd: int | None) -> None:
+        self.path = path
+        self.fd = fd
+
+    def __enter__(self) -> _Folder:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self.fd is not None:
+            os.close(self.fd)
+
+    def at(self, name: str) -> str:
+        """How to call an entry in an os function that is also given `dir_fd=self.fd`."""
+        return os.path.join(self.path, name) if self.fd is None else name
+
+    def names(self) -> list[str]:
+        """The entries' names, sorted."""
+        return sorted(os.listdir(self.path if self.fd is None else self.fd))
+
+    def status(self, name: str) -> os.stat_result:
+        """What an entry is, a link not followed."""
+        return os.stat(self.at(name), dir_fd=self.fd, follow_symlinks=False)
+
+    def has(self, name: str) -> bool:
+        """Is there an entry of that name, whatever it is?"""
+        try:
+            self.status(name)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def sync(self) -> None:
+        """Makes the entries durable, where folders can be synced at all."""
+        if self.fd is not None:
+            os.fsync(self.fd)
+
+    def make(self, name: str) -> None:
+        """Makes a folder, durably, unless something of that name is there (another process may be as quick)."""
+        try:
+            os.mkdir(self.at(name), dir_fd=self.fd)
+        except FileExistsError:
+            return
+        self.sync()
+
+    def open(self, name: str) -> _Folder:
+        """The folder of that name; OSError ELOOP when it is a link, ENOTDIR when it is anything else."""
+        status = self.status(name)
+        if not _is_folder(status):
+            raise OSError(errno.ELOOP if _is_link(status) else errno.ENOTDIR, "not a folder")
+        if self.fd is None:
+            return _Folder(self.at(name), None)
+        return _Folder("", os.open(name, _FOLDER_FLAGS, dir_fd=self.fd))
+
+    def unlink(self, name: str) -> bool:
+        """Deletes an entry that is no folder; False when it is one."""
+        if _is_folder(self.status(name)):
+            return False
+        os.unlink(self.at(name), dir_fd=self.fd)
+        return True
+
+    def clear(self) -> None:
+        """Empties the folder. Inner folders are brought up first: no depth exhausts the stack or the handles."""
+        names = self.names()
+        while names:
+            for name in (name for name in names if not self.unlink(name)):
+                with self.open(name) as inner:
+                    for child in (child for child in inner.names() if not inner.unlink(child)):
+                        risen = self.at(_unique_name())
+                        os.rename(inner.at(child), risen, src_dir_fd=inner.fd, dst_dir_fd=self.fd)
+                os.rmdir(self.at(name), dir_fd=self.fd)
+            names = self.names()
+
+    def check_replaceable(self, name: str, *, by_folder: bool) -> None:
+        """May a rename go over what is there? A file over a file, a folder over an empty one (rename judges)."""
+        status = self.status(name)
+        if _is_link(status) or by_folder != _is_folder(status):
+            raise OSError(errno.ELOOP if _is_link(status) else errno.EEXIST, "in the way")
+        if by_folder and os.name == "nt":  # there a rename goes over nothing at all
+            os.rmdir(self.at(name))
+
+
+def _unique_name() -> str:
+    return f"{os.getpid()}-{os.urandom(STAGING_SALT_BYTES).hex()}"
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _parts(path: str) -> list[str]:
+    """The components of a path inside the workspace; what `resolve` never returns is refused here as well."""
+    parts = path.split("/") if path else []
+    if any(part in ("", ".", "..") for part in parts):
+        raise Failure("unsafe_path", f"{path}: {_OUTSIDE}")
+    return parts
+
+
+def _try_lock(fd: int, *, shared: bool = False) -> bool:
+    """Takes an open file's advisory lock unless someone has it; the system lets go when the file closes."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+# A lock for the threads of this process too: on some systems the file's tells only processes apart.
+_LOCAL_LOCKS: dict[str, threading.Lock] = {}
+_LOCKS: dict[Call, _Lock] = {}
+
+
+def release_lock(call: Call) -> None:
+    """Takes the lock away from a call that was given up; its commit gate is shut, so that it harms nobody."""
+    lock = _LOCKS.pop(call, None)
+    if lock is not None:
+        lock.release()
+
+
+class _Lock:
+    """`with workspace.lock(call):` one writer at a time, over threads and processes."""
+
+    __slots__ = ("_call", "_fd", "_local", "_workspace")
+
+    def __init__(self, workspace: Workspace, call: Call) -> None:
+        self._workspace = workspace
+        self._call = call
+        self._fd = -1
+        self._local = _LOCAL_LOCKS.setdefault(workspace.directory, threading.Lock())
+
+    def __enter__(self) -> None:
+        if self._call in _LOCKS:
+            return
+        while not self._local.acquire(timeout=LOCK_POLL_SECONDS):
+            self._call.check()
+        try:
+            self._fd = self._workspace.take_lock_file(self._call)
+        except BaseException:
+            self._local.release()
+            raise
+        _LOCKS[self._call] = self
+
+    def __exit__(self, *_: Any) -> None:
+        if _LOCKS.get(self._call) is self:
+            release_lock(self._call)
+
+    def release(self) -> None:
+        """Lets the next writer in; closing the file is what tells other processes."""
+        os.close(self._fd)
+        self._local.release()
+
+
+class Stage:
+    """A folder that is built out of sight, in .protoyard/staging, and appears whole by `publish` or not at all."""
+
+    __slots__ = ("_call", "_folders", "_path", "_workspace")
+
+    def __init__(self, workspace: Workspace, call: Call) -> None:
+        self._workspace = workspace
+        self._call = call
+        self._path = f"{STAGING_DIR}/{_unique_name()}"
+        self._folders = {self._path}
+
+    def __enter__(self) -> Stage:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._workspace.discard(self._path)
+
+    def write(self, path: str, data: bytes) -> None:
+        """Adds a file to the folder, its own folders made as needed; a cancellation point."""
+        self._call.check()
+        path = f"{self._path}/{path}"
+        self._workspace.create_file(path, data)
+        while path != self._path:
+            path = path.rpartition("/")[0]
+            self._folders.add(path)
+
+    def publish(self, target: str) -> None:
+        """Renames the folder to `target`: `already_exists` unless that is missing or an empty folder."""
+        for folder in sorted(self._folders, reverse=True):
+            self._workspace.sync_folder(folder)
+        self._workspace.move(self._path, target, self._call, over_file=False)
+
+
+class Workspace:
+    """The one class through which files are touched. Paths are relative, canonical, "/"-separated; "" is the root.
+
+    It keeps no file open and no state but names: one object may serve any number of threads. Every operation may
+    raise Failure: `unsafe_path` for a link or a non-file, `not_found` for reading what is missing, `io_error` for
+    what the disk refuses.
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        *,
+        windows: bool = os.name == "nt",
+        handles: bool = _BY_HANDLES,
+        lock_wait_seconds: float = LOCK_WAIT_SECONDS,
+    ) -> None:
+        """`windows` and `handles` say which rules apply, so that each can be tried anywhere."""
+        self.directory = _check_directory(directory)
+        self._windows = windows
+        self._handles = handles
+        self._lock_wait_seconds = lock_wait_seconds
+        given = os.path.expanduser(directory)
+        spellings = (os.path.abspath(given), os.path.join(os.environ.get("PWD", ""), given))
+        also = [spelling for spelling in spellings if _leads_to(spelling, self.directory)]
+        self._prefixes = (directory, given, self.directory, *also)
+
+    # --- judging a caller's path ---
+
+    def resolve(self, argument: str, *, field: str, write: bool = False) -> str:
+        """WIRE §8: the canonical path inside the workspace that an argument leads to; it need not exist.
+
+        With `write` it must also be a place where a caller may have files written. `unsafe_path` otherwise.
+        """
+        root = self.directory.split(os.sep)
+        try:
+            anchor, parts = parse_path(argument, self._prefixes, windows=self._windows)
+            found = self._follow(parts, root[:1] if anchor else root)
+            if found[: len(root)] != root:
+                raise ValueError(_OUTSIDE)
+            if write:
+                _check_writable(found[len(root) :])
+        except (OSError, ValueError) as error:
+            reason = _OUTSIDE if isinstance(error, (OSError, UnicodeError)) else str(error)
+            raise Failure("unsafe_path", f"{field}: {reason}", _PATH_HINT) from error
+        return "/".join(found[len(root) :])
+
+    def _follow(self, parts: list[str], start: list[str]) -> list[str]:
+        """Where a path really leads, component by component; what is missing is taken as it is spelled."""
+        if os.name == "nt":
+            return os.path.realpath(os.sep.join([*start, *parts])).split(os.sep)
+        with self._root() as folder:
+            root = folder.status(".")
+        at, todo, links = list(start), parts[::-1], 0
+        while todo:
+            name = todo.pop()
+            if name in ("", ".", ".."):  # from a link's target: the argument itself holds none
+                at = at[:-1] if name == ".." and len(at) > 1 else at
+                continue
+            path = "/".join([*at, name])
+            try:
+                status = os.lstat(path)
+            except OSError as error:
+                if not _is_missing(error) or ".." in todo:
+                    raise
+                return [*at, name, *(part for part in reversed(todo) if part not in ("", "."))]
+            if _is_link(status):
+                links += 1
+                if links > LINKS_MAX:
+                    raise ValueError(_OUTSIDE)
+                target = os.readlink(path)
+                at = at[:1] if target.startswith("/") else at
+                todo += reversed(target.split("/"))
+            else:  # a disk that ignores case may know the workspace under other letters
+                at = self.directory.split(os.sep) if _is_same(status, root) else [*at, name]
+        return at
+
+    def absolute(self, path: str) -> str:
+        """The canonical absolute path, for a child process."""
+        return os.path.join(self.directory, *_parts(path))
+
+    # --- walking ---
+
+    def _root(self) -> _Folder:
+        with _Disk("opening", ""):
+            if self._handles:
+                return _Folder("", os.open(self.directory, _FOLDER_FLAGS))
+            if not _is_folder(os.lstat(self.directory)):
+                raise OSError(errno.ENOTDIR, "swapped for something else")
+            return _Folder(self.directory, None)
+
+    def _folder(self, path: str, *, create: bool = False) -> _Folder:
+        """The open folder at a path, reached without following a link. The workspace itself is never made."""
+        parts = _parts(path)
+        folder = self._root()
+        for part in parts:
+            with folder:
+                if create:
+                    folder.make(part)
+                folder = folder.open(part)
+        return folder
+
+    def _parent(self, path: str, *, create: bool = False) -> _Folder:
+        return self._folder("/".join(_parts(path)[:-1]), create=create)
+
+    def _check_opened(self, fd: int, path: str) -> None:
+        """Where there are no handles: is the file that was opened still the one that the path names?"""
+        if not self._handles:
+            with self._parent(path) as folder:
+                status = folder.status(_name(path))
+            if _is_link(status) or not _is_same(status, os.fstat(fd)):
+                raise OSError(errno.ELOOP, "swapped for something else")
+
+    # --- reading ---
+
+    def kind(self, path: str) -> str:
+        """`file`, `folder`, `missing`, or `other` (a link, FIFO, socket or device)."""
+        try:
+            with _Disk("reading", path), self._parent(path) as folder:
+                status = folder.status(_name(path) or ".")
+        except Failure as failure:
+            if failure.code == "not_found":
+                return "missing"
+            raise
+        if _is_folder(status):
+            return "folder"
+        return "file" if stat.S_ISREG(status.st_mode) else "other"
+
+    def read_names(self, path: str) -> list[str]:
+        """The names in a folder, sorted."""
+        with _Disk("reading", path), self._folder(path) as folder:
+            return folder.names()
+
+    def read_bytes(self, path: str, *, max_bytes: int) -> bytes:
+        """A regular file's content; anything else is `unsafe_path`, more than `max_bytes` `invalid_arguments`."""
+        name = _name(path)
+        with _Disk("reading", path), self._parent(path) as folder:
+            _check_regular(folder.status(name), path)  # before it is opened: that alone can set a device off
+            with os.fdopen(os.open(folder.at(name), _READ_FLAGS, dir_fd=folder.fd), "rb") as file:
+                _check_regular(os.fstat(file.fileno()), path)
+                self._check_opened(file.fileno(), path)
+                data = file.read(max_bytes + 1)
+        if len(data) > max_bytes:
+            raise Failure("invalid_arguments", f"{path} is larger than {max_bytes:,} bytes")
+        return data
+
+    # --- writing, with the lock held ---
+
+    def create_file(self, path: str, data: bytes) -> None:
+        """A new file, durable, its folders made as needed. Passes no gate: for what is still in staging."""
+        with _Disk("writing", path), self._parent(path, create=True) as folder:
+            fd = os.open(folder.at(_name(path)), _NEW_FLAGS, FILE_MODE, dir_fd=folder.fd)
+            with os.fdopen(fd, "wb") as file:
+                self._check_opened(fd, path)
+                file.write(data)
+                file.flush()
+                os.fsync(fd)
+
+    def write_file(self, path: str, data: bytes, call: Call) -> None:
+        """Makes or replaces a file in one durable step: a reader sees the old or the new, never a part."""
+        staged = f"{STAGING_DIR}/{_unique_name()}"
+        try:
+            self.create_file(staged, data)
+            self.move(staged, path, call, over_file=True)
+        except BaseException:
+            self.discard(staged)
+            raise
+
+    def stage(self, call: Call) -> Stage:
+        """`with workspace.stage(call) as stage:` a folder to be published whole; needs the lock."""
+        return Stage(self, call)
+
+    def move(self, source: str, target: str, call: Call, *, over_file: bool) -> None:
+        """Puts what was staged in its place, durably, through the commit gate; never over a folder with content."""
+        name = _name(target)
+        with _Disk("writing", target), call.commit(), self._parent(target, create=True) as into:
+            if into.has(name):
+                into.check_replaceable(name, by_folder=not over_file)
+            with self._parent(source) as out:
+                rename = os.replace if over_file else os.rename
+                rename(out.at(_name(source)), into.at(name), src_dir_fd=out.fd, dst_dir_fd=into.fd)
+            into.sync()
+
+    def sync_folder(self, path: str) -> None:
+        """Makes a folder's entries durable."""
+        with _Disk("writing", path), self._folder(path) as folder:
+            folder.sync()
+
+    def remove(self, path: str) -> None:
+        """Deletes a file or a folder with all in it, links themselves and not what they lead to."""
+        name = _name(path)
+        with _Disk("removing", path), self._parent(path) as folder:
+            if folder.has(name) and not folder.unlink(name):
+                with folder.open(name) as inner:
+                    inner.clear()
+                os.rmdir(folder.at(name), dir_fd=folder.fd)
+
+    def discard(self, path: str) -> None:
+        """`remove` on the way out of something else: what the disk refuses is left to the next sweep."""
+        try:
+            self.remove(path)
+        except Failure:
+            return
+
+    def sweep(self, call: Call) -> None:
+        """Clears what killed writers left in staging. Under the lock nobody is writing: all of it is left over."""
+        call.check()
+        if self.kind(STAGING_DIR) != "missing":
+            with _Disk("removing", STAGING_DIR), self._folder(STAGING_DIR) as folder:
+                folder.clear()
+
+    # --- the lock ---
+
+    def lock(self, call: Call) -> _Lock:
+        """`with workspace.lock(call):` the right to write; a call that has it may take it again.
+
+        Waits behind this process's own calls as long as `call` lives, behind another process LOCK_WAIT_SECONDS;
+        then `busy`.
+        """
+        return _Lock(self, call)
+
+    def take_lock_file(self, call: Call) -> int:
+        """The open and locked lock file, made when missing; closing it (or dying) lets go."""
+        deadline = time.monotonic() + self._lock_wait_seconds
+        while True:
+            call.check()
+            fd = self._try_lock_file()
+            if fd is not None:
+                return fd
+            if time.monotonic() >= deadline:
+                raise Failure("busy", "another process is writing in this workspace", "try again in a moment")
+            call.wait(LOCK_POLL_SECONDS)
+
+    def _try_lock_file(self) -> int | None:
+        with _Disk("locking", LOCK_PATH), self._folder(STATE_DIR, create=True) as folder:
+            fd = os.open(folder.at(LOCK_NAME), _LOCK_FLAGS, FILE_MODE, dir_fd=folder.fd)
+            try:
+                _check_regular(os.fstat(fd), LOCK_PATH)
+                self._check_opened(fd, LOCK_PATH)
+                # The lock of a file that was deleted meanwhile would bind nobody: it must still be the one there.
+                if _try_lock(fd) and _is_same(folder.status(LOCK_NAME), os.fstat(fd)):
+                    return fd
+            except BaseException:
+                os.close(fd)
+                raise
+            os.close(fd)
+            return None
+
+    def lock_is_free(self) -> bool:
+        """Is nobody writing, as far as can be told? Makes nothing; False too when the lock cannot be looked at."""
+        local = _LOCAL_LOCKS.get(self.directory)
+        if local is not None and local.locked():
+            return False
+        try:
+            with _Disk("reading", LOCK_PATH), self._folder(STATE_DIR) as folder:
+                fd = os.open(folder.at(LOCK_NAME), _READ_FLAGS, dir_fd=folder.fd)
+                with os.fdopen(fd, "rb"):
+                    return _try_lock(fd, shared=True)
+        except Failure as failure:
+            return failure.code == "not_found"
+
 
 # ======================================================================
 # §07 blueprint: schema, semantic checks, patches, differences in words
@@ -1925,7 +2571,573 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
 # ======================================================================
 # §12 store: prototypes on disk
 # ======================================================================
-# Rules: uses §01-07, §10-11; knows no brief: it is handed blueprints.
+# Rules: uses §01-07, §10-11; knows no brief: it is handed blueprints. The layout is that of TOOLS §2. A prototype is
+# staged whole and renamed into place. A revision is committed by the replace of the manifest: its history file is
+# durable before, blueprint.json and the page are refreshed after, and a refresh that was cut off is known by the digest
+# of an earlier revision and rolled forward. Whoever writes holds the lock from reading the manifest to the last file.
+
+_TEXT = {"type": "string"}
+_MANIFEST_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["prototype", "title", "brief", "seed", "version", "created", "variants", "promotions"],
+    "additionalProperties": False,
+    "properties": {
+        "prototype": {"const": 1},
+        "title": _TEXT,
+        "brief": _TEXT,
+        "seed": {"type": "integer", "minimum": 0, "maximum": SEED_MAX},
+        "version": _TEXT,
+        "created": {"type": "string", "pattern": r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"},
+        "promotions": {"type": "array", "items": {"type": "object"}},
+        "variants": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": len(VARIANT_LETTERS),
+            "items": {
+                "type": "object",
+                "required": ["id", "question", "revisions"],
+                "properties": {
+                    "id": {"type": "string", "enum": list(VARIANT_LETTERS)},
+                    "question": _TEXT,
+                    "revisions": {
+                        "type": "array",
+                        "minItems": 1,
+                        "items": {
+                            "type": "object",
+                            "required": ["revision", "digest", "summary"],
+                            "properties": {
+                                "revision": {"type": "integer", "minimum": 1},
+                                "digest": {"type": "string", "pattern": "sha256:[0-9a-f]{64}"},
+                                "summary": _TEXT,
+                            },
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+
+
+def check_manifest(value: Any) -> list[Problem]:
+    """Every problem of a parsed manifest, with JSON pointers: its schema, then letters and revision numbers."""
+    problems = check_schema(value, _MANIFEST_SCHEMA)
+    if problems:
+        return problems
+    letters = [variant["id"] for variant in value["variants"]]
+    if letters != sorted(set(letters)):
+        problems.append(Problem("/variants", "must hold each variant once, by letter"))
+    for index, variant in enumerate(value["variants"]):
+        numbers = [revision["revision"] for revision in variant["revisions"]]
+        if numbers != list(range(1, len(numbers) + 1)):
+            problems.append(Problem(f"/variants/{index}/revisions", "must be numbered 1, 2, 3 …"))
+    return problems
+
+
+def render_history_name(revision: int) -> str:
+    """The name of a revision's file in a variant's folder: history/0001.json."""
+    return f"{HISTORY_DIR}/{revision:0{HISTORY_DIGITS}}.json"
+
+
+def _render_page_bytes(blueprint: dict[str, Any]) -> bytes:
+    return render_page(blueprint).encode("utf-8")
+
+
+def _render_manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
+    return render_document(manifest).encode("utf-8")
+
+
+def _render_variant(blueprint: dict[str, Any]) -> dict[str, bytes]:
+    """The files of a new variant's folder, by name."""
+    text = render_blueprint(blueprint).encode("utf-8")
+    return {BLUEPRINT_NAME: text, PAGE_NAME: _render_page_bytes(blueprint), render_history_name(1): text}
+
+
+def _folder_of(slug: str) -> str:
+    if not re.fullmatch(SLUG_PATTERN, slug):
+        raise Failure("not_found", f'"{slug}" is no slug', "see: protoyard list")
+    return f"{PROTOTYPES_DIR}/{slug}"
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def read_manifest(workspace: Workspace, slug: str) -> dict[str, Any]:
+    """A prototype's manifest; `not_found` without one, `io_error` when it is damaged."""
+    file = f"{_folder_of(slug)}/{MANIFEST_NAME}"
+    try:
+        manifest = parse_json(workspace.read_bytes(file, max_bytes=MANIFEST_MAX_BYTES))
+        problems = check_manifest(manifest)
+    except JsonError as error:
+        problems = [Problem("", error.message)]
+    except Failure as failure:
+        if failure.code != "not_found":
+            raise
+        raise Failure("not_found", f"there is no prototype {slug}", "see: protoyard list") from failure
+    if problems:
+        message = f"{file} is damaged: {describe_problems(problems)}"
+        raise Failure("io_error", message, f"see: protoyard validate {_folder_of(slug)}")
+    return manifest
+
+
+def _entry(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What list and gallery say about a prototype."""
+    letters = [variant["id"] for variant in manifest["variants"]]
+    shown = {name: manifest[name] for name in ("title", "brief", "created")}
+    return {"slug": slug, **shown, "variants": letters}
+
+
+def _read_slugs(workspace: Workspace) -> list[str]:
+    if workspace.kind(PROTOTYPES_DIR) == "missing":
+        return []
+    names = workspace.read_names(PROTOTYPES_DIR)
+    return [name for name in names if re.fullmatch(SLUG_PATTERN, name)]
+
+
+def read_list(workspace: Workspace, *, limit: int, after: str = "") -> dict[str, Any]:
+    """One page: the next `limit` folders by slug after `after`; only their manifests are read.
+
+    {"prototypes": [{"slug", "title", "created", "variants"}], "damaged": [{"slug", "problem"}] and "next" if any}
+    """
+    slugs = [slug for slug in _read_slugs(workspace) if slug > after]
+    good: list[dict[str, Any]] = []
+    damaged: list[dict[str, Any]] = []
+    for slug in slugs[:limit]:
+        try:
+            entry = _entry(slug, read_manifest(workspace, slug))
+            del entry["brief"]
+            good.append(entry)
+        except Failure as failure:
+            damaged.append({"slug": slug, "problem": failure.message})
+    more = {"next": slugs[limit - 1]} if len(slugs) > limit else {}
+    return {"prototypes": good, **({"damaged": damaged} if damaged else {}), **more}
+
+
+def _parse_blueprint(file: str, data: bytes, known: Sequence[str] = ()) -> tuple[dict[str, Any], str]:
+    """A blueprint file's value and digest; `invalid_blueprint` names every problem. A known digest needs no check."""
+    try:
+        value = parse_json(data)
+    except JsonError as error:
+        raise Failure("invalid_blueprint", f"{file}: {error.message}") from error
+    mark = digest(value) if isinstance(value, dict) else ""
+    problems = [] if mark in known else check_blueprint(value)
+    if problems:
+        raise Failure("invalid_blueprint", f"{file}: {describe_problems(problems)}")
+    return value, mark
+
+
+def read_revision(workspace: Workspace, folder: str, revision: Mapping[str, Any]) -> dict[str, Any]:
+    """The blueprint of one of the manifest's revisions from a variant's history; `io_error` when it was changed."""
+    file = f"{folder}/{render_history_name(revision['revision'])}"
+    data = workspace.read_bytes(file, max_bytes=BLUEPRINT_FILE_MAX_BYTES)
+    blueprint, mark = _parse_blueprint(file, data, [revision["digest"]])
+    if mark != revision["digest"]:
+        raise Failure("io_error", f"{file} is not what was recorded", f"see: protoyard validate {folder}")
+    return blueprint
+
+
+class Variant(NamedTuple):
+    """A variant as it stands. `state`: "current", "edited" by hand since the last revision, or "behind" it."""
+
+    folder: str
+    blueprint: dict[str, Any]
+    revisions: list[dict[str, Any]]
+    state: str
+
+
+def load_variant(workspace: Workspace, folder: str, entry: Mapping[str, Any]) -> Variant:
+    """The variant of a manifest's entry, from its blueprint.json, or from the history where that file is behind."""
+    file, revisions = f"{folder}/{BLUEPRINT_NAME}", entry["revisions"]
+    known = [revision["digest"] for revision in revisions]
+    if workspace.kind(file) != "missing":
+        data = workspace.read_bytes(file, max_bytes=BLUEPRINT_FILE_MAX_BYTES)
+        blueprint, mark = _parse_blueprint(file, data, known)
+        if mark == known[-1] or mark not in known:
+            return Variant(folder, blueprint, revisions, "current" if mark == known[-1] else "edited")
+    return Variant(folder, read_revision(workspace, folder, revisions[-1]), revisions, "behind")
+
+
+def _outline(variant: Variant) -> dict[str, Any]:
+    blueprint = variant.blueprint
+    entities = [
+        {"id": entity["id"], "label": entity["label"], "records": len(entity.get("records", ()))}
+        for entity in blueprint["entities"]
+    ]
+    screens = [
+        {"id": screen["id"], "title": screen["title"], "type": screen["type"]}
+        for screen in blueprint["screens"]
+    ]
+    roles = [{"id": role["id"], "label": role["label"]} for role in blueprint["roles"]]
+    edited = {"edited": True} if variant.state == "edited" else {}
+    return {**edited, "roles": roles, "entities": entities, "screens": screens}
+
+
+def read_prototype(workspace: Workspace, slug: str) -> dict[str, Any]:
+    """The manifest with folder and page, and of each variant its last revisions, roles, entities and screens."""
+    manifest, folder, variants = read_manifest(workspace, slug), _folder_of(slug), []
+    for entry in manifest["variants"]:
+        own = f"{folder}/{entry['id']}"
+        head = {"id": entry["id"], "question": entry["question"], "folder": own, "page": f"{own}/{PAGE_NAME}"}
+        head["revision"] = len(entry["revisions"])
+        head["revisions"] = entry["revisions"][-REVISIONS_SHOWN:]
+        try:
+            variants.append({**head, **_outline(load_variant(workspace, own, entry))})
+        except Failure as failure:
+            variants.append({**head, "problem": failure.message})
+    return {"slug": slug, "folder": folder, "page": f"{folder}/{PAGE_NAME}", **manifest, "variants": variants}
+
+
+def find_variant(manifest: Mapping[str, Any], slug: str, letter: str) -> dict[str, Any]:
+    """The manifest's entry of a variant; `not_found` names those that there are."""
+    for entry in manifest["variants"]:
+        if entry["id"] == letter:
+            return entry
+    letters = ", ".join(entry["id"] for entry in manifest["variants"])
+    raise Failure("not_found", f"{slug} has no variant {letter}", f"its variants: {letters}")
+
+
+def read_variant(workspace: Workspace, slug: str, letter: str) -> dict[str, Any]:
+    """{"slug", "variant", "folder", "page", "revision", "digest", "edited" if so, "blueprint"}: with all records."""
+    entry = find_variant(read_manifest(workspace, slug), slug, letter)
+    variant = load_variant(workspace, f"{_folder_of(slug)}/{letter}", entry)
+    return {
+        "slug": slug,
+        "variant": letter,
+        "folder": variant.folder,
+        "page": f"{variant.folder}/{PAGE_NAME}",
+        "revision": len(variant.revisions),
+        "digest": digest(variant.blueprint),
+        **({"edited": True} if variant.state == "edited" else {}),
+        "blueprint": variant.blueprint,
+    }
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def write_gallery(workspace: Workspace, call: Call) -> None:
+    """Regenerates prototypes/index.html: the newest GALLERY_MAX_PROTOTYPES by time of creation, damaged ones left out."""
+    entries = []
+    for slug in _read_slugs(workspace):
+        call.check()
+        try:
+            entries.append(_entry(slug, read_manifest(workspace, slug)))
+        except Failure:
+            continue
+    entries.sort(key=lambda entry: entry["slug"])
+    entries.sort(key=lambda entry: entry["created"], reverse=True)
+    page = render_gallery(entries[:GALLERY_MAX_PROTOTYPES])
+    workspace.write_file(f"{PROTOTYPES_DIR}/{PAGE_NAME}", page.encode("utf-8"), call)
+
+
+def _publish(workspace: Workspace, stage: Stage, slug: str, derived: bool) -> str:
+    """Puts the staged prototype at its slug, or at the next free number when the slug was not the caller's own."""
+    number = 1
+    while True:
+        ending = f"-{number}" if number > 1 else ""
+        free = slug[: SLUG_MAX_CHARS - len(ending)].rstrip("-") + ending
+        number += 1
+        if derived and workspace.kind(_folder_of(free)) != "missing":
+            continue
+        try:
+            stage.publish(_folder_of(free))
+            return free
+        except Failure as failure:
+            if failure.code == "already_exists" and not derived:
+                hint = "choose another slug, or leave it out to get a numbered one"
+                raise Failure("already_exists", f"{_folder_of(slug)} is there already", hint) from failure
+            raise
+
+
+def create_prototype(
+    workspace: Workspace,
+    call: Call,
+    *,
+    slug: str,
+    derived: bool,
+    title: str,
+    brief: str,
+    seed: int,
+    blueprints: Sequence[dict[str, Any]],
+    created: str = "",
+) -> dict[str, Any]:
+    """Stores one blueprint a variant as a new prototype: it appears whole or not at all.
+
+    A taken slug gets a number when it was `derived`, else it is `already_exists`. `created` is UTC, default now.
+    Answers {"slug", "folder", "page", "created", "variants": [{"id", "question", "page", "revision", "digest"}]}.
+    """
+    call.step("render")
+    files, variants = {}, []
+    for blueprint in blueprints:
+        call.check()
+        letter, question = blueprint["variant"]["id"], blueprint["variant"]["question"]
+        files.update({f"{letter}/{name}": data for name, data in _render_variant(blueprint).items()})
+        first = {"revision": 1, "digest": digest(blueprint), "summary": "First draft."}
+        variants.append({"id": letter, "question": question, "revisions": [first]})
+    manifest = {
+        "prototype": 1,
+        "title": title,
+        "brief": brief,
+        "seed": seed,
+        "version": __version__,
+        "created": created or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "variants": variants,
+        "promotions": [],
+    }
+    files[MANIFEST_NAME] = _render_manifest_bytes(manifest)
+    files[PAGE_NAME] = render_variants_page(manifest, blueprints).encode("utf-8")
+    call.step("lock")
+    with workspace.lock(call):
+        workspace.sweep(call)
+        call.step("store")
+        with workspace.stage(call) as stage:
+            for name, data in files.items():
+                stage.write(name, data)
+            slug = _publish(workspace, stage, slug, derived)
+        call.step("gallery")
+        write_gallery(workspace, call)
+    return _created(slug, manifest)
+
+
+def _created(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    folder = _folder_of(slug)
+    variants = [
+        {
+            "id": entry["id"],
+            "question": entry["question"],
+            "page": f"{folder}/{entry['id']}/{PAGE_NAME}",
+            **{name: entry["revisions"][-1][name] for name in ("revision", "digest")},
+        }
+        for entry in manifest["variants"]
+    ]
+    head = {"slug": slug, "folder": folder, "page": f"{folder}/{PAGE_NAME}", "created": manifest["created"]}
+    return {**head, "variants": variants}
+
+
+def write_manifest(workspace: Workspace, call: Call, slug: str, manifest: Mapping[str, Any]) -> None:
+    """Replaces the manifest: what commits a revision or records a promotion. With the lock held."""
+    workspace.write_file(f"{_folder_of(slug)}/{MANIFEST_NAME}", _render_manifest_bytes(manifest), call)
+
+
+def write_refresh(workspace: Workspace, call: Call, folder: str, blueprint: dict[str, Any]) -> None:
+    """Brings a variant's blueprint.json and page up to a blueprint; files that hold it already are left alone."""
+    files = _render_variant(blueprint)
+    for name in (BLUEPRINT_NAME, PAGE_NAME):
+        file = f"{folder}/{name}"
+        if not _holds(workspace, file, files[name]):
+            workspace.write_file(file, files[name], call)
+
+
+def _holds(workspace: Workspace, file: str, data: bytes) -> bool:
+    try:
+        return workspace.read_bytes(file, max_bytes=len(data)) == data
+    except Failure as failure:
+        if failure.code in ("not_found", "invalid_arguments"):
+            return False
+        raise
+
+
+def write_revision(
+    workspace: Workspace, call: Call, slug: str, letter: str, blueprint: dict[str, Any], summary: str
+) -> int:
+    """Adds a revision to a variant and answers its number. With the lock held, from reading the manifest on.
+
+    The replace of the manifest is the commit; a call stopped after it leaves a refresh that is rolled forward.
+    """
+    manifest, folder = read_manifest(workspace, slug), f"{_folder_of(slug)}/{letter}"
+    entry = find_variant(manifest, slug, letter)
+    number = len(entry["revisions"]) + 1
+    text = render_blueprint(blueprint).encode("utf-8")
+    workspace.write_file(f"{folder}/{render_history_name(number)}", text, call)
+    entry["revisions"].append({"revision": number, "digest": digest(blueprint), "summary": summary})
+    entry["question"] = blueprint["variant"]["question"]
+    write_manifest(workspace, call, slug, manifest)
+    write_refresh(workspace, call, folder, blueprint)
+    write_variants_page(workspace, call, slug)
+    return number
+
+
+def write_variants_page(workspace: Workspace, call: Call, slug: str) -> None:
+    """Renders prototypes/<slug>/index.html from the manifest and the variants' current blueprints."""
+    manifest, folder = read_manifest(workspace, slug), _folder_of(slug)
+    page = render_variants_page(manifest, _read_current(workspace, folder, manifest))
+    data = page.encode("utf-8")
+    if not _holds(workspace, f"{folder}/{PAGE_NAME}", data):
+        workspace.write_file(f"{folder}/{PAGE_NAME}", data, call)
+
+
+def _read_current(workspace: Workspace, folder: str, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The committed blueprint of each variant, from the history: a hand edit does not show before it is taken up."""
+    return [
+        read_revision(workspace, f"{folder}/{entry['id']}", entry["revisions"][-1])
+        for entry in manifest["variants"]
+    ]
+
+
+# --- verifying -----------------------------------------------------------------------------------
+
+
+class _Report:
+    """What `verify` has found: `problems` make it invalid, `notes` are for people."""
+
+    __slots__ = ("notes", "problems", "workspace")
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.problems: list[dict[str, str]] = []
+        self.notes: list[str] = []
+
+    def add(self, file: str, code: str, message: str, pointer: str = "") -> None:
+        self.problems.append({"file": file, "pointer": pointer, "code": code, "message": message})
+
+    def read(self, file: str, max_bytes: int) -> bytes | None:
+        """The file's bytes; None, with a problem added, when they cannot be had."""
+        try:
+            return self.workspace.read_bytes(file, max_bytes=max_bytes)
+        except Failure as failure:
+            missing = failure.code == "not_found"
+            self.add(
+                file, "missing" if missing else failure.code, "is missing" if missing else failure.message
+            )
+        return None
+
+    def parse(self, file: str, code: str, max_bytes: int, check: Callable[[Any], list[Problem]]) -> Any:
+        """A JSON file's value; None, with each of its problems added under `code`, when it is not sound."""
+        data = self.read(file, max_bytes)
+        if data is None:
+            return None
+        try:
+            value = parse_json(data)
+            problems = check(value)
+        except JsonError as error:
+            problems = [Problem("", error.message)]
+        for problem in problems:
+            self.add(file, code, problem.message, problem.pointer)
+        return None if problems else value
+
+    def compare(self, file: str, expected: Sequence[str], version: str) -> None:
+        """Is a page one of those that it may be? A page made by another version of Protoyard may differ."""
+        data = self.read(file, PAGE_MAX_BYTES)
+        if data is None or data in [page.encode("utf-8") for page in expected]:
+            return
+        if version == __version__:
+            self.add(file, "page_differs", "is not what its blueprint renders to; iterate renders it again")
+        else:
+            self.notes.append(f"{file} was rendered by version {version}; iterate renders it again")
+
+
+def _verify_history(
+    report: _Report, folder: str, revisions: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """Each revision against its digest; the current revision's blueprint, None when it cannot be had."""
+    blueprint = None
+    for revision in revisions:
+        file = f"{folder}/{render_history_name(revision['revision'])}"
+        blueprint = report.parse(file, "invalid_blueprint", BLUEPRINT_FILE_MAX_BYTES, check_blueprint)
+        if blueprint is not None and digest(blueprint) != revision["digest"]:
+            report.add(file, "history_differs", "is not what the manifest recorded for this revision")
+            blueprint = None
+    following = f"{folder}/{render_history_name(len(revisions) + 1)}"
+    if report.workspace.kind(following) != "missing":
+        report.notes.append(
+            f"{following} is not in the manifest: a revision that was not committed{_in_progress(report)}"
+        )
+    return blueprint
+
+
+def _verify_variant(
+    report: _Report, folder: str, manifest: Mapping[str, Any], entry: Mapping[str, Any]
+) -> None:
+    """History, blueprint.json and page of one variant against its manifest entry and each other."""
+    revisions, file = entry["revisions"], f"{folder}/{BLUEPRINT_NAME}"
+    current = _verify_history(report, folder, revisions)
+    blueprint = report.parse(file, "invalid_blueprint", BLUEPRINT_FILE_MAX_BYTES, check_blueprint)
+    if blueprint is None:
+        return
+    known = [revision["digest"] for revision in revisions]
+    mark, shown = digest(blueprint), [blueprint]
+    if mark in known[:-1] and mark != known[-1]:
+        shown.append(current or blueprint)
+        earlier = known.index(mark) + 1
+        report.notes.append(
+            f"{file} is still revision {earlier} of {len(known)}; iterate refreshes it{_in_progress(report)}"
+        )
+    elif mark not in known:
+        shown.append(current or blueprint)
+        report.notes.append(
+            f"{file} was edited by hand since revision {len(known)} and is valid; iterate takes it up"
+        )
+    if blueprint["variant"]["id"] != entry["id"]:
+        report.add(file, "manifest_differs", f"must be {entry['id']}, as in the manifest", "/variant/id")
+    report.compare(f"{folder}/{PAGE_NAME}", [render_page(one) for one in shown], manifest["version"])
+
+
+def _in_progress(report: _Report) -> str:
+    """The mark on anything unfinished, unless a probe of the lock says that nobody is writing."""
+    return "" if report.workspace.lock_is_free() else " (may be in progress)"
+
+
+def _verify_prototype(report: _Report, folder: str, only: str = "") -> None:
+    """A prototype's manifest, then every variant and the page above them, or only one variant."""
+    file = f"{folder}/{MANIFEST_NAME}"
+    manifest = report.parse(file, "invalid_manifest", MANIFEST_MAX_BYTES, check_manifest)
+    if manifest is None:
+        return
+    letters = [entry["id"] for entry in manifest["variants"]]
+    if only and only not in letters:
+        report.add(file, "manifest_differs", f"has no variant {only}", "/variants")
+    for entry in manifest["variants"]:
+        if only in ("", entry["id"]):
+            _verify_variant(report, f"{folder}/{entry['id']}", manifest, entry)
+    if only:
+        return
+    for name in report.workspace.read_names(folder):
+        if name in set(VARIANT_LETTERS) - set(letters):
+            report.notes.append(f"{folder}/{name} is not in the manifest")
+    try:
+        page = render_variants_page(manifest, _read_current(report.workspace, folder, manifest))
+    except Failure:  # the history's own problems are listed
+        return
+    report.compare(f"{folder}/{PAGE_NAME}", [page], manifest["version"])
+
+
+def _note_leftovers(report: _Report) -> None:
+    if report.workspace.kind(STAGING_DIR) == "folder":
+        count = len(report.workspace.read_names(STAGING_DIR))
+        if count:
+            report.notes.append(
+                f"{STAGING_DIR} holds {count} unfinished{_in_progress(report) or '; the next writing command clears them'}"
+            )
+
+
+def verify(workspace: Workspace, path: str) -> dict[str, Any]:
+    """What is wrong with a prototype's folder, a variant's folder or a blueprint's .json file (a resolved path).
+
+    {"folder", "valid", "problems": [{"file", "pointer", "code", "message"}], "notes": [text]}. Codes: `missing`,
+    `invalid_manifest`, `invalid_blueprint`, `history_differs`, `manifest_differs`, `page_differs`, or that of a Failure
+    for a file that cannot be read. A valid edit by hand, a refresh that was cut off and leftovers are notes.
+    """
+    report = _Report(workspace)
+    above, _, name = path.rpartition("/")
+    kind = workspace.kind(path)
+    if kind == "missing":
+        raise Failure("not_found", f"{path} does not exist")
+    if kind == "file" and name.endswith(".json"):
+        report.parse(path, "invalid_blueprint", BLUEPRINT_FILE_MAX_BYTES, check_blueprint)
+    elif kind == "folder" and path and (
+        above == PROTOTYPES_DIR or workspace.kind(f"{path}/{MANIFEST_NAME}") == "file"
+    ):
+        _verify_prototype(report, path)
+    elif (
+        kind == "folder" and name in list(VARIANT_LETTERS) and workspace.kind(f"{above}/{MANIFEST_NAME}") == "file"
+    ):
+        _verify_prototype(report, above, only=name)
+    else:
+        message = f"folder: {path or '.'} is no prototype's folder, no variant's folder and no .json file"
+        raise Failure("invalid_arguments", message, "see: protoyard list")
+    _note_leftovers(report)
+    return {"folder": path, "valid": not report.problems, "problems": report.problems, "notes": report.notes}
+
 
 # ======================================================================
 # §14 browser: find a browser, drive it by its pipe, take screenshots

@@ -1911,18 +1911,1085 @@ def find_archetype(name: str, *, person: bool = False) -> Archetype:
 # Rules: uses §01-04, §07-08; pure. Text goes one way: characters → clauses → words with a part of speech → noun phrases
 # → records, roles, screens → plan → blueprints. Each step is linear in the text; nothing depends on hash order or locale.
 
+# Characters that Unicode 13 (Python 3.9) does not know and a later version does or may: noise, so that all Pythons agree.
+# fmt: off
+_LATER_CHARACTERS = (
+    "86B-89F 8B5 8C8-8D2 C3A-C3C C5B-C5F CD7-CDD CF3-CFF ECE-ECF 170D 1715-171F 180F 1AC1-1AFF 1B4C-1B4F 1B7D-1B7F "
+    "1C89-1C8F 1DFA 20C0-20CF 2427-243F 2B74-2B75 2B96 2C2F 2C5F 2E53-2E7F 2FFC-2FFF 31E4-31EF 9FFD-9FFF A7C0-A7C1 "
+    "A7CB-A7F4 FBC2-FBD2 FD40-FD4F FD90-FD91 FDC8-FDEF FDFE-FDFF 10570-105FF 10768-107FF 10940-1097F 10D3A-10E5F "
+    "10EAE-10EAF 10EB2-10EFF 10F28-10F2F 10F5A-10FAF 1104E-11051 11070-1107E 110C2-110CC 1123F-1127F 11375-113FF "
+    "116B9-116BF 116CA-116FF 1173C-117FF 11AA3-11ABF 11AF9-11BFF 11DAA-11EDF 11EF9-11FAF 12399-123FF 12475-1247F "
+    "12544-12FFF 1342F-143FF 14647-167FF 16A6A-16A6D 16A70-16ACF 16AF6-16AFF 16B90-16E3F 16E9B-16EFF 187F8-187FF "
+    "18CD6-18CFF 18D09-1AFFF 1B11F-1B14F 1B153-1B163 1BCA4-1CFFF 1D129 1D1E9-1D1FF 1D246-1D2DF 1DAB0-1DFFF 1E02B-1E0FF "
+    "1E150-1E2BF 1E300-1E7FF 1EEBC-1EEEF 1F1AE-1F1E5 1F6D8-1F6DF 1F6FD-1F6FF 1F774-1F77F 1F7D9-1F7DF 1F7EC-1F7FF "
+    "1F8B2-1F8FF 1F90C 1F979 1F9CC 1FA54-1FFFD 2A6DE-2A6FF 2B735-2B73F 2EBE1-2F7FF 3134B-E0000"
+)
+# fmt: on
+
+
+@once
+def _later() -> Any:
+    """A pattern of those characters; 13430-13438 (assigned) hide in one of its ranges and are no loss."""
+    ranges = (
+        ("-".join(rf"\U{int(end, 16):08x}" for end in part.split("-"))) for part in _LATER_CHARACTERS.split()
+    )
+    return re.compile(f"[{''.join(ranges)}]")
+
+
+_WORD_CHARS = 4
+_NAME_WORDS = 3
+_FEW = 2
+_TITLE_WORDS = 6
+_HEADING_CHARS = 60
+TEXT_SHOWN = 200
+MINUTES_PER_HOUR = 60
+
+
+# --- English words --------------------------------------------------------------------------------------------
+# Parts of speech: D determiner, I preposition, C conjunction, R pronoun, X auxiliary, A adverb or filler, J an adjective
+# that never names a record, - negation. V verbs only, B both verb and noun. What is not listed is a noun.
+# fmt: off
+_ENGLISH = {
+    "D": "a an the this that these those each every all any some its their our your my his her another both either such "
+         "whose which what many few several more most much other own same half dozen one's there's",
+    "I": "of in on at by for with from to into onto over under above below within between among across through during "
+         "before after against about around near per via as than until since off out up down towards toward behind beside "
+         "besides upon like including plus versus w/ along alongside inside outside depending regarding concerning",
+    "C": "and or but so because when while if then where whether nor although though unless whenever wherever how why & +",
+    "R": "i we you they he she it us them him me who whom one ones somebody someone anybody anyone everyone everybody "
+         "nobody something anything everything nothing mine ours theirs themselves itself there here people persons "
+         "folks something's thing things stuff lot lots kind sort",
+    "X": "be is are was were been being am do does did have has had having can could will would shall should may might "
+         "must let's lets i'm we're they're it's that's i'd we'd i've we've i'll we'll it'll gets getting",
+    "A": "only just also too very still now today soon already always often sometimes usually currently actually really "
+         "maybe perhaps please again together back away quickly directly etc e.g i.e eg ie hey hello hi thanks yes ok okay "
+         "well even ever else twice once exactly behind-the-scenes though rather quite almost least instead however "
+         "therefore thus first second third finally basically simply asap nicely easily ahead apart abroad home tomorrow "
+         "yesterday tonight online offline anywhere everywhere somewhere anymore yet far better best worst",
+    "-": "no not never without cannot can't don't doesn't won't isn't aren't didn't shouldn't wouldn't nor neither except "
+         "excluding none wont dont doesnt cant",
+    "J": "new old big small tiny large huge open closed good bad great high higher low lower full free late later early "
+         "overdue due current next last daily weekly monthly yearly annual quarterly simple easy fast quick nice clear live "
+         "single double main personal shared private local regional different various important missing available printable "
+         "digital internal external basic modern smart complete existing real whole entire ready able busy happy proud own "
+         "unanswered unpaid recent upcoming past future final total average key top short long hot cold warm dead lost "
+         "fallen broken damaged given yearly hourly biweekly fortnightly urgent critical necessary possible useful helpful "
+         "usual common typical specific certain separate individual multiple numerous countless amateur professional "
+         "friendly lovely beautiful passionate innovative leading seasonal temporary permanent two three four five six "
+         "seven eight nine ten eleven twelve twenty thirty fifty hundred thousand minimal visible red green yellow blue",
+    "V": "accept accession acknowledge add admit agree allocate aliquot allow amend analyse analyze announce apply appoint "
+         "approve archive arrange arrive ask assess assign attach attend authorise authorize avoid become begin believe "
+         "belong borrow bring browse build bundle buy calculate cancel capture carry categorise categorize certify choose "
+         "classify clean close collect come compare complain complete compute configure confirm connect consult contain "
+         "convert coordinate create customise customize decide decline deduct define delete deliver depend deploy describe "
+         "detect determine diagnose discharge discuss display distribute donate download drag edit enable enrol enroll "
+         "ensure enter escalate evaluate examine execute expire explain export extend fall fetch fill find finish fix "
+         "follow forget forward gather generate get give go grow handle happen harvest hear help hire identify import "
+         "improve include inform insert inspect install introduce invite invoice involve join keep know learn lend let "
+         "live look lose maintain make manage meet merge miss monitor need negotiate notify obtain occur onboard operate "
+         "organise organize oversee own paste pause perform pick postpone practise prepare prescribe prevent prioritise "
+         "prioritize produce promote propose protect prove provide publish pull push put qualify raise reach read rebook "
+         "receive reconcile recruit redeem reduce refer reject remember remind remove renew reopen replace replant reply "
+         "require reschedule resolve respond retire revise revoke roster say see sell send serve settle share show "
+         "sign sit solve speak specify spend split stand start stay submit subscribe suggest summarise summarize supervise "
+         "suspend take talk teach tell terminate think throw tick translate treat triage try turn understand unlock update "
+         "upload use vaccinate validate verify wait want warn weigh welcome win withdraw write ring reinvent experience "
+         "count stop break",
+    "B": "answer audit bill book call care change charge chart check claim comment contact contract control cost cover deal "
+         "design dispatch document draft drive drop email e-mail estimate exchange exercise feed file flag forecast form fund "
+         "grade grant group guide hand hold host interview issue judge label land lead lease leave link list load loan log "
+         "mark match measure message mix model mount move name note notice number offer order pack park pass pay permit plan "
+         "plant play pledge point post practice present press price print process program project pump purchase question "
+         "quote race rank rate record refund register release rent repair report request research reserve return review ride "
+         "risk round route run sample save scan schedule score screen search service set shift ship shop signal sort sound "
+         "source sponsor staff stage state step stock store study supply support survey swap tag target taste test tour "
+         "track trade train transfer transport travel trust view visit vote walk wash watch water work view rule head scale "
+         "volunteer stream block filter cook clock bundle tie trap mop back reward patrol roll touch match copy cut sum",
+}
+_IRREGULAR_FORMS = (
+    "sent:send kept:keep held:hold sold:sell bought:buy taken:take took:take gave:give made:make got:get seen:see saw:see "
+    "written:write wrote:write paid:pay ran:run lent:lend broke:break drawn:draw driven:drive known:know knew:know said:say "
+    "told:tell found:find left:leave met:meet brought:bring built:build taught:teach chosen:choose gone:go went:go came:come "
+    "begun:begin became:become grown:grow worn:wear shown:show thrown:throw stood:stand done:do spent:spend won:win fed:feed "
+    "fell:fall felled:fell dealt:deal hidden:hide understood:understand withdrawn:withdraw borne:bear worn:wear stuck:stick"
+)
+_NOUNS_IN_ING = frozenset(
+    "booking viewing meeting reading training screening hearing listing rating opening building drawing sitting painting "
+    "filing fitting landing mailing pairing posting recording ruling sailing setting showing sighting housing catering "
+    "accounting billing marketing briefing wedding outing offering crossing finding holding mooring planting tasting "
+    "string thing ring king spring evening morning ceiling clothing wing pricing invoicing engineering sampling".split()
+)
+# What is no record (archetypes.md §5): one class a line; the name says what a word of it does instead.
+_CLASSES = {
+    "product": "app apps application system tool portal platform software solution website webapp page thing module mvp "
+               "prototype tracker planner database spreadsheet diary suite hub organiser organizer manager scheduler register "
+               "registry book place site program workflow process processes assistant helpdesk desk office back-office crm erp "
+               "management tracking planning administration operations handling control something",
+    "screen": "dashboard calendar board chart overview view report reports wall screen queue inbox timeline graph kanban "
+              "pipeline funnel feed cockpit map menu-bar list lists directory index home-page homepage button tab widget "
+              "profile agenda roadmap filter search export form history graph curve table ranking statistics notification "
+              "setting settings preferences configuration log notifications gantt planner week-view column columns stages",
+    "place": "company agency clinic shop club department office team city business firm hospital hotel ward farm museum "
+             "factory plant charity municipality council university studio salon bakery cafe café startup bank festival league "
+             "hall village town region area country district county daycare kennel garage cemetery school college library gym "
+             "kitchen restaurant bar pub theatre theater laboratory lab community neighbourhood association society foundation "
+             "institute centre center organisation organization headquarters street network internet web market world fleet "
+             "industry nursery kindergarten church parish lodge camp resort practice household workplace ngo nonprofit "
+             "co-op cooperative enterprise brand band house housing ground grounds yard campus port harbour marina zoo",
+    "time": "day week month year quarter morning evening afternoon night weekend hour minute second moment season winter "
+            "summer autumn spring monday tuesday wednesday thursday friday saturday sunday january february march april june "
+            "july august september october november december time times date decade century today tomorrow phase stage "
+            "deadline-day end start beginning sprint-week term semester future",
+    "metric": "kpi kpis rate percentage workload average statistic trend total figure metric ratio turnover throughput "
+              "performance amount progress percent share value level usage volume balance revenue profit margin capacity "
+              "utilisation utilization count sum number countdown",
+    "field": "name title price date status address photo picture image phone telephone colour color size type category "
+             "quantity duration priority id identifier description code unit units email-address birthday weight height "
+             "temperature reason condition mileage warranty barcode currency signature language gender age link url label "
+             "expiry contact-details preference quality location-name position role deadline-date detail details detail "
+             "information info data content field-name purpose property heat power electricity",
+    "filler": "mission passion slogan change movement right purpose vision dream idea benefit advantage experience quality "
+              "way case use-case user-story story example fact problem mess chaos error hassle pain help support advice need "
+              "requirement goal-line scope budget-line weather everybody everything anyone someone internet phone tablet "
+              "mobile smartphone computer laptop-screen desktop browser wifi paper notebook telephone excel whatsapp "
+              "airtable sheet google-sheet card-index index-card trello notion access word outlook sms sap salesforce "
+              "cupboard attention look feel style design theme colour clock nobody half work-around public wag tail root "
+              "glance once hand hands head heads mind life love heart job-to-be-done stakeholder audience security "
+              "performance speed reliability login log-in password access-right permission permissions language languages "
+              "version-one v1 v2 duplicate duplicates order-of step-by-step ring safety power bit side front rest cause "
+              "chain mess scratch back top bottom middle plenty variety number-of range set pair",
+}
+_PEOPLE = (
+    "nurse vet doctor patient guest client customer staff clerk chef cook guide pilot coach driver judge parent pupil student "
+    "tenant volunteer resident citizen agent officer lead partner paralegal escort master warden porter foreman secretary "
+    "receptionist boss owner friend colleague person child kid admin administrator assistant head chair captain mentor "
+    "apprentice trainee intern buyer seller architect bookkeeper pharmacist midwife physio technician mechanic electrician "
+    "plumber surgeon librarian musician politician councillor counsellor counselor curator conservator ambassador investor "
+    "donor author editor tutor visitor instructor inspector auditor supervisor director contractor subcontractor operator "
+    "coordinator moderator conductor doctor sponsor actor vendor tailor janitor neighbour neighbor pm hr-manager po scout "
+    "crew-member board-member member staff-member specialist expert analyst consultant accountant assistant applicant "
+    "participant attendant attendee employee trustee referee adopter carer caretaker cashier courier farmer fundraiser "
+    "gardener handyman host hostess hunter janitor landlord lawyer lecturer lodger lender borrower manager marshal "
+    "merchant minister monk mover organizer organiser painter passenger planner player practitioner preacher priest "
+    "professor provider rider roofer runner sailor salesperson scientist shopper singer skipper soldier speaker starter "
+    "steward teacher teller trainer traveller treasurer umpire usher user waiter waitress walker worker writer "
+    "holder joiner leaver learner reader subscriber examiner reviewer approver requester reporter dispatcher engineer "
+    "developer designer dealer helper leader maker keeper controller commander gamer juror fireman policeman adherent "
+    "chairperson spokesperson therapist dentist artist florist arborist hygienist cyclist pharmacist stylist optometrist"
+)
+_DEPARTMENTS = (
+    "front desk,finance,hr,dispatch,reception,accounting,it,procurement,purchasing,sales,marketing,legal,support,logistics,"
+    "management,back office,customer service,human resources,facilities,security,compliance,controlling,planning,the office"
+)
+_PARTY_WORDS = frozenset(
+    "patient guest client customer pupil student tenant owner donor member candidate applicant resident citizen volunteer "
+    "visitor participant attendee player contact buyer passenger child kid learner trainee borrower subscriber family "
+    "supplier vendor holder friend contestant athlete sponsor guide driver household".split()
+)
+_SIGNALS = {  # verbs and nouns that ask for a screen (archetypes.md §4)
+    "calendar": "schedule book reserve reschedule roster rota appoint calendar agenda timetable planner slot availability "
+                "plan appointment booking shift viewing diary week-view",
+    "board": "drag triage dispatch board kanban pipeline funnel columns swimlane stages backlog move progress track approve",
+    "timeline": "trace audit timeline history chain milestone roadmap gantt journey sequence phase",
+    "inbox": "message reply answer notify remind forward escalate inbox thread chat notification respond write conversation",
+    "report": "measure compare sum count total analyse analyze export forecast rank report chart statistics kpi graph trend "
+              "curve ranking totals score best statistic league-table average",
+    "dashboard": "monitor watch oversee alert dashboard cockpit overview glance control-room kpi low overdue red",
+    "settings": "configure customise customize toggle setting settings configuration preference parameter threshold template "
+                "rate allowance rule",
+}
+# fmt: on
+
+
+# --- English: words to phrases --------------------------------------------------------------------------------
+
+
+class _Token:
+    """A word or mark of a sentence: as written, lower case, its part of speech, the base form of a verb or noun."""
+
+    __slots__ = ("base", "low", "tag", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text, self.low = text, text.lower().replace("’", "'")
+        self.tag, self.base = "", self.low
+
+
+@once
+def _parts() -> Mapping[str, str]:
+    return {word: tag for tag in "VBJAXRCID-" for word in _ENGLISH[tag].split() if tag not in "VB"}
+
+
+def _verb_forms(base: str) -> Iterator[tuple[str, str]]:
+    stem = base[:-1] if base.endswith("e") else base
+    soft = base[:-1] + "i" if re.search("[^aeiou]y$", base) else ""
+    twice = base + base[-1] if re.search("(^|[^aeiou])[aeiou][bdgklmnprt]$", base) else ""
+    yield base, "base"
+    yield (soft + "es" if soft else base + ("es" if re.search("(s|sh|ch|x|z|o)$", base) else "s")), "s"
+    for form, kind in (("ed", "ed"), ("ing", "ing")):
+        yield (soft if soft and kind == "ed" else stem) + form, kind
+        if twice:
+            yield twice + form, kind
+    if base.endswith("ee"):
+        yield base + "ing", "ing"
+
+
+@once
+def _verbs() -> Mapping[str, tuple[str, str]]:
+    """Every form of every verb: its base and which form it is (base, s, ed, ing)."""
+    forms = {
+        form: (base, kind)
+        for tag in "BV"
+        for base in _ENGLISH[tag].split()
+        for form, kind in _verb_forms(base)
+    }
+    forms.update((pair.split(":")[0], (pair.split(":")[1], "ed")) for pair in _IRREGULAR_FORMS.split())
+    return forms
+
+
+@once
+def _both() -> frozenset[str]:
+    return frozenset(_ENGLISH["B"].split())
+
+
+@once
+def _people() -> frozenset[str]:
+    return frozenset(_PEOPLE.split())
+
+
+@once
+def _class_of() -> Mapping[str, str]:
+    return {word: name for name, words in reversed(_CLASSES.items()) for word in words.split()}
+
+
+# fmt: off
+_IRREGULAR_PLURALS = (
+    "people:person children:child men:man women:woman feet:foot teeth:tooth geese:goose mice:mouse oxen:ox calves:calf "
+    "halves:half knives:knife shelves:shelf leaves:leaf loaves:loaf wolves:wolf lives:life wives:wife hooves:hoof "
+    "theses:thesis analyses:analysis diagnoses:diagnosis crises:crisis hypotheses:hypothesis prostheses:prosthesis "
+    "criteria:criterion phenomena:phenomenon indices:index matrices:matrix vertices:vertex appendices:appendix "
+    "curricula:curriculum memoranda:memorandum alumni:alumnus cacti:cactus fungi:fungus stimuli:stimulus larvae:larva "
+    "formulae:formula quizzes:quiz dice:die axes:axe data:data media:media movies:movie cookies:cookie ties:tie pies:pie "
+    "potatoes:potato tomatoes:tomato heroes:hero vetoes:veto cargoes:cargo buses:bus gases:gas lenses:lens viruses:virus "
+    "campuses:campus bonuses:bonus statuses:status buoys:buoy caches:cache niches:niche headaches:headache"
+)
+_SAME_PLURAL = frozenset(
+    "series species sheep fish aircraft premises means headquarters works equipment staff luggage furniture inventory stock "
+    "feedback software knowledge training medication housing livestock material news data media status bus gas class address "
+    "process access business analysis basis lens campus bonus virus diabetes sales goods glass physics thesis crew "
+    "maintenance laundry cash mail research merchandise machinery salmon deer swine".split()
+)
+# fmt: on
+
+
+@once
+def _irregular() -> Mapping[str, str]:
+    return dict(pair.split(":") for pair in _IRREGULAR_PLURALS.split())
+
+
+def _singular(word: str) -> str:
+    """The singular of an English noun in lower case (archetypes.md §6)."""
+    if word in _irregular():
+        return _irregular()[word]
+    if (
+        word in _SAME_PLURAL
+        or len(word) < _WORD_CHARS
+        or not word.endswith("s")
+        or word.endswith(("ss", "us", "is"))
+    ):
+        return re.sub("(fore|work|police|fire|sales|crafts|crew|wo)men$", r"\1man", word)
+    if word.endswith("ies") and len(word) > _WORD_CHARS:
+        return word[:-3] + "y"
+    return word[:-2] if re.search("(ss|sh|ch|x|zz)es$", word) else word[:-1]
+
+
+def _plural(word: str) -> str:
+    """The plural of an English noun or compound in lower case."""
+    head = word.split(" ")[-1]
+    for many, one in _irregular().items():
+        if one == head:
+            return word[: len(word) - len(head)] + many
+    if head in _SAME_PLURAL:
+        return word
+    if re.search("[^aeiou]y$", head):
+        return word[:-1] + "ies"
+    return (
+        word[:-3] + "men"
+        if word.endswith("man")
+        else word + ("es" if re.search("(s|sh|ch|x|z)$", head) else "s")
+    )
+
+
+def _is_plural(token: _Token) -> bool:
+    return token.base != token.low
+
+
+def _is_person(word: str) -> bool:
+    return word in _people() or bool(
+        re.search("(ologist|keeper|maker|master|worker|owner|holder|woman|man)$", word)
+    )
+
+
+def _tag(tokens: list[_Token]) -> list[_Token]:
+    """Gives every token its part of speech; verbs get their base form, nouns their singular."""
+    for n, token in enumerate(tokens):
+        low = token.low[:-2] if token.low.endswith("'s") and token.low not in _parts() else token.low
+        token.base = token.low
+        if not low[:1].isalnum():
+            token.tag = token.text
+        elif low[0].isdigit():
+            token.tag = "#"
+        elif low in _parts():
+            token.tag = _parts()[low]
+            if (
+                token.tag == "J"
+                and low in _verbs()
+                and n + 1 < len(tokens)
+                and _parts().get(tokens[n + 1].low) in ("D", "R")
+            ):
+                token.tag, token.base = "V", _verbs()[low][0]
+        elif low in _verbs():
+            token.tag = _verb_tag(tokens, n, low)
+            if token.tag in "VGP":
+                token.base = _verbs()[low][0]
+        elif (
+            low.endswith("ly")
+            and len(low) > _WORD_CHARS + 1
+            and low not in ("family", "assembly", "supply", "anomaly")
+        ):
+            token.tag = "A"
+        else:
+            token.tag = "N"
+        if token.tag == "N":
+            token.base = low[:-1].lower() if re.fullmatch("[A-Z]{2,}s", token.text) else _singular(low)
+    return tokens
+
+
+def _verb_tag(tokens: list[_Token], n: int, low: str) -> str:
+    """V verb, G gerund, P participle or N noun for a word that has a verb's form; decided by its neighbours."""
+    base, kind = _verbs()[low]
+    before = [token for token in tokens[max(0, n - 3) : n] if token.tag != "A"][-1:]
+    prev = before[0].tag if before else ""
+    after = tokens[n + 1] if n + 1 < len(tokens) else None
+    next_tag = (_parts().get(after.low) or ("N" if after.low[0].isalpha() else after.low[0])) if after else ""
+    opening = prev not in "VGPNIDJXRA#-" or not prev or prev == "C"
+    named = base in _both()
+    if before and (before[0].low in ("to", "not") or prev in ("R", "X") or before[0].low.endswith("n't")):
+        auxiliary = before[0].low in _parts() and prev == "X" and before[0].low in _BE_FORMS
+        return {"ing": "G", "ed": "P"}.get(kind, "N" if named and auxiliary else "V")
+    if before and (prev in "DJ#" or before[0].low.endswith("'s")):
+        return "J" if kind == "ed" and next_tag == "N" else "N" if kind != "ed" else "P"
+    if kind == "ing":
+        return "N" if low in _NOUNS_IN_ING and not (next_tag in ("D", "R")) else "G"
+    if kind == "ed":
+        return "J" if next_tag == "N" and (opening or prev in "VGI") else "P"
+    if prev == "I":
+        return "N"
+    follows = next_tag in ("D", "R", "#") or (next_tag == "J" and kind == "s")
+    if kind == "s":
+        subject = prev == "N" and (_is_person(before[0].base) or before[0].low in _departments())
+        with_article = any(token.tag == "D" for token in tokens[max(0, n - 4) : n])
+        return (
+            "V" if not named or follows or (subject and with_article and not _is_plural(before[0])) else "N"
+        )
+    if prev == "N":
+        return (
+            "V"
+            if not named or follows or _is_plural(before[0]) and before[0].base not in _SAME_PLURAL
+            else "N"
+        )
+    if prev in ("V", "G", "P"):
+        return "V" if not named or follows else "N"
+    if not named or follows:
+        return "V"
+    return _opening_tag(tokens, n, after, next_tag)
+
+
+def _opening_tag(tokens: list[_Token], n: int, after: _Token | None, next_tag: str) -> str:
+    """The first word of a phrase that may be a command ("book rooms") or part of a name ("order lines")."""
+    if after is None or next_tag not in ("N", "J", "C"):
+        return "N"
+    commands = [token for token in tokens[:n] if token.tag == "V"]
+    if next_tag == "C":
+        return "V" if commands and n and tokens[n - 1].tag in ",C" else "N"
+    if f"{tokens[n].low} {_singular(after.low)}" in archetypes():
+        return "N"
+    if _singular(after.low) in _COMPOUND_HEADS:
+        return "V" if commands else "N"
+    return (
+        "V"
+        if commands or _singular(after.low) != after.low or next_tag == "J" or n == 0 and len(tokens) > 2
+        else "N"
+    )
+
+
+_BE_FORMS = frozenset("be is are was were been being has have had with i'm we're it's".split())
+_COMPOUND_HEADS = frozenset(
+    "attempt detail sheet line item entry level list plan request report template result note type log history card form "
+    "number code step slot record package point movement score rating status schedule order job ticket limit room page "
+    "window fee paper system book shop tracker planner board desk".split()
+)
+
+
+@once
+def _departments() -> frozenset[str]:
+    return frozenset(_DEPARTMENTS.split(","))
+
+
+# --- English: phrases to records, roles and screens -----------------------------------------------------------
+
+
+class _Mention:
+    """What the brief says about one noun: how strongly it is a record, and everything that hangs on it."""
+
+    __slots__ = (
+        "because",
+        "count",
+        "extra",
+        "label",
+        "links",
+        "name",
+        "person",
+        "plural",
+        "status",
+        "times",
+        "weight",
+    )
+
+    def __init__(self, name: str, label: str, person: bool, because: str) -> None:
+        self.name, self.label, self.person, self.because = name, label, person, because
+        self.plural = _plural(label)
+        self.count = self.times = 0
+        self.weight = 0.0
+        self.status: tuple[str, ...] = ()
+        self.extra: list[FieldSpec] = []
+        self.links: list[str] = []
+
+
+class _Noun(NamedTuple):
+    """A noun phrase: singular name, how it is written, its head, its form and its number."""
+
+    name: str
+    label: str
+    head: str
+    modifiers: str
+    plural: bool
+    article: str
+    number: int
+    person: bool
+
+
+# How much a noun phrase is a record by where it stands (list, object, subject, after a preposition) and by its form.
+_PLACE_WEIGHTS = {
+    "list": 1.0,
+    "object": 1.0,
+    "subject": 0.7,
+    "topic": 0.4,
+    "weak": 0.2,
+    "with": 0.9,
+    "per": 0.5,
+    "to": 0.7,
+}
+_PREPOSITION_WEIGHT = 0.5
+_FORM_WEIGHTS = {"plural": 1.0, "number": 1.2, "a": 0.9, "the": 0.7, "bare": 0.5}
+_KNOWN_BONUS, _KIN_BONUS, _AGAIN_BONUS = 0.3, 0.15, 0.15
+_RECORD_WEIGHT, _SPARE_WEIGHT = 0.65, 0.45
+_NUMBER_WORDS = {
+    w: n for n, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
+}
+_DEEDS = {  # verbs that imply a record of their own
+    "inspect": "inspection", "lend": "loan", "borrow": "loan", "donate": "donation", "vaccinate": "vaccination",
+    "install": "installation", "enrol": "enrolment", "subscribe": "subscription", "interview": "interview", "survey": "survey",
+}  # fmt: skip
+
+
+class _Reader:
+    """Collects mentions, roles and signals while the sentences of a brief pass through `read`."""
+
+    def __init__(self) -> None:
+        self.mentions: dict[str, _Mention] = {}
+        self.roles: dict[str, _Role] = {}
+        self.signals: dict[str, tuple[str, str]] = {}
+        self.blocked: dict[str, str] = {}
+        self.because = ""
+        self.verb = self.preposition = ""
+        self.negated = self.titled = self.passive = False
+        self.place = ""
+        self.subjects: list[_Noun] = []
+        self.actors: list[_Role] = []
+        self.last = self.previous = ""
+        self.dropped: list[dict[str, str]] = []
+        self.always = False
+
+    def read(self, tokens: list[_Token], because: str, *, topic: bool = False, negated: bool = False) -> None:
+        """One sentence, tagged. `topic`: it names the product; `negated`: all of it is out of scope."""
+        self.because, self.titled = because, _is_titled(tokens)
+        self.place, self.negated = "topic" if topic else "", negated
+        self.always = negated
+        self._reset()
+        place = 0
+        while place < len(tokens):
+            place = self._step(tokens, place)
+
+    def _reset(self) -> None:
+        self.verb = self.preposition = ""
+        self.passive = False
+        self.subjects, self.actors = [], []
+
+    def _step(self, tokens: list[_Token], place: int) -> int:
+        token = tokens[place]
+        if token.tag in "DJ#N":
+            end = place + 1
+            while end < len(tokens) and tokens[end].tag in "J#N" and not tokens[end - 1].low.endswith("'s"):
+                end += 1
+            self._on_noun(
+                tokens[place:end], tokens[end : end + 4], place == 0, tokens[place - 1] if place else None
+            )
+            return end
+        if token.text in "([":
+            return self._on_bracket(tokens, place)
+        if token.tag in "VGP":
+            self._on_verb(token, tokens, place)
+        elif token.tag == "I":
+            self.preposition = token.low
+        elif token.tag == "R":
+            self.subjects, self.actors, self.preposition = [], [], ""
+        elif token.tag == "-":
+            self.negated = self.negated or self._denies(tokens, place)
+        elif token.tag == "C" and token.low in ("but", "because", "so", "while", "when", "if", "though"):
+            self.negated = self.always
+            self._reset()
+        elif token.text in ",;:|–—•":
+            self._on_mark(token.text, tokens[place + 1 : place + 2])
+        return place + 1
+
+    def _on_mark(self, mark: str, after: list[_Token]) -> None:
+        self.preposition = ""
+        if mark != "," or (after and after[0].tag in "RC" and after[0].low not in ("or", "and")):
+            self.negated = self.always
+            self._reset()
+        if mark == ":" and self.place == "topic":
+            self.place = ""
+
+    def _denies(self, tokens: list[_Token], place: int) -> bool:
+        """Whether a negation takes what follows out of the product, rather than tell what does not happen in it."""
+        low, after = tokens[place].low, tokens[place + 1 : place + 3]
+        if low in ("no", "without", "except", "excluding", "none", "neither", "nor") or not after:
+            return True
+        if low == "not" and self._contrast(tokens, place):
+            return True
+        verbs = [token.base for token in after if token.tag in "VP"]
+        subject = self.subjects[-1].head if self.subjects else ""
+        ours = not subject or _class_of().get(subject) == "product" or subject in ("public",)
+        return bool(verbs) and (verbs[0] in _SCOPE_VERBS or (ours and verbs[0] not in _FAILING_VERBS))
+
+    def _contrast(self, tokens: list[_Token], place: int) -> bool:
+        return place > 0 and tokens[place - 1].text in ",(–—" and tokens[place + 1].tag in "NDJ"
+
+    def _on_verb(self, token: _Token, tokens: list[_Token], place: int) -> None:
+        base = token.base
+        if token.tag == "P" and place and tokens[place - 1].tag == "N" and not self.subjects:
+            self.preposition = ""
+            return
+        if token.tag == "V" and (self.subjects or not self.verb):
+            self.actors = [role for role in map(self._role, self.subjects) if role]
+            self.subjects = []
+        self.verb, self.preposition = base, ""
+        for role in self.actors:
+            if base not in role.verbs and not self.negated:
+                role.verbs.append(base)
+        if not self.negated:
+            self._signal(base)
+            if base in _DEEDS and token.tag != "P":
+                self._mention(_DEEDS[base], _DEEDS[base], False, 0.5)
+
+    def _signal(self, word: str) -> None:
+        for kind in _signal_words().get(word, ()):
+            self.signals.setdefault(kind, (self.because, self.last))
+
+    def _role(self, noun: _Noun) -> _Role | None:
+        if (
+            not noun.person
+            or self.negated
+            or noun.head in ("contractor", "vendor")
+            and self.because.find("shall") >= 0
+        ):
+            return None
+        return self.roles.setdefault(noun.name, _Role(noun.name, self.because, [], []))
+
+    def _on_noun(self, words: list[_Token], after: list[_Token], first: bool, before: _Token | None) -> None:
+        noun = _noun(words, self.titled or first)
+        if noun is None:
+            return
+        following = [token for token in after if token.tag != "A"][:1]
+        acts = bool(following) and following[0].tag in ("V", "X", "-")
+        if acts or (self.subjects and before and before.tag == "C"):
+            self.subjects = [*(self.subjects if before and before.tag in "C,/&" else []), noun]
+        if acts and not self.verb:
+            self.preposition = ""
+        context = self.place or (
+            "subject" if acts else self.preposition or ("object" if self.verb else "list")
+        )
+        if context == "as" or (context in ("by", "per", "to") and noun.person):
+            role = self._role(noun)
+            if context == "as" and role:
+                self.actors = [role]
+                self.subjects = [noun]
+        if acts:
+            self.verb = ""
+        if self.negated:
+            self.blocked.setdefault(noun.name, "the brief says it is not wanted")
+            self.blocked.setdefault(noun.head, "the brief says it is not wanted")
+            return
+        owner = words[-1].low.endswith("'s")
+        self._weigh(noun, context, owner or (self.verb in _ASKING and context in ("for", "to")))
+
+    def _weigh(self, noun: _Noun, context: str, strong: bool) -> None:
+        known = noun.name in archetypes()
+        kind = (
+            ""
+            if known and (noun.plural or noun.modifiers or noun.article == "a")
+            else _class_of().get(noun.head, "")
+        )
+        if (
+            kind == "place"
+            and (noun.plural or noun.number or noun.article in ("each", "every"))
+            and context != "topic"
+        ):
+            kind = ""
+        if kind:
+            self._on_class(noun, kind, context)
+            return
+        if noun.person and noun.head not in _PARTY_WORDS:
+            managed = self.verb in _MANAGING and context == "object"
+            if not (noun.number or managed or context == "list"):
+                if context in ("object", "subject", "list", "per", "by", "to"):
+                    self._role(noun) if context != "subject" else None
+                return
+            if context == "list" and not noun.number:
+                self._role(noun)
+        form = "number" if noun.number else "plural" if noun.plural else noun.article or "bare"
+        weight = _PLACE_WEIGHTS.get("object" if strong else context, _PREPOSITION_WEIGHT)
+        weight = weight * _FORM_WEIGHTS.get(form, _FORM_WEIGHTS["a"])
+        weight += _KNOWN_BONUS if known else _KIN_BONUS if noun.head in archetypes() else 0
+        mention = self._mention(noun.name, noun.label, noun.person, weight)
+        mention.count = max(mention.count, noun.number)
+        if context in ("with", "per", "for", "of", "to") and self.last not in ("", noun.name):
+            self._link(noun.name, self.last, context)
+        for role in self.actors if context == "object" else ():
+            if noun.name not in role.things:
+                role.things.append(noun.name)
+        for kind in _signal_words().get(noun.head, ()):
+            self.signals.setdefault(kind, (self.because, noun.name))
+        self.last = noun.name
+
+    def _link(self, name: str, last: str, context: str) -> None:
+        child, parent = (name, last) if context == "with" else (last, name)
+        if child in self.mentions:
+            self.mentions[child].links.append(parent)
+
+    def _on_class(self, noun: _Noun, kind: str, context: str) -> None:
+        """A word that is no record: a screen, a field, the product, an organisation."""
+        words = noun.modifiers.split()
+        for word in [noun.head, *words]:
+            for screen in _signal_words().get(word, ()) if kind != "field" else ():
+                self.signals.setdefault(screen, (self.because, self.last))
+        if kind == "field" and self.last in self.mentions and context != "topic":
+            self.mentions[self.last].extra.append(_guess_field(noun))
+        while words and _class_of().get(words[-1]) in (
+            "product",
+            "place",
+            "time",
+            "screen",
+            "filler",
+            "metric",
+        ):
+            words.pop()
+        rest = " ".join([*words[:-1], _singular(words[-1])]) if words else ""
+        if not rest or kind not in ("product", "screen", "place") or _class_of().get(words[-1]):
+            return
+        weight = _PLACE_WEIGHTS["weak" if kind == "place" else "topic"] + (
+            _KNOWN_BONUS if rest in archetypes() else 0
+        )
+        self._mention(rest, rest, _is_person(words[-1]), weight)
+        self.last = self.last or rest
+
+    def _mention(self, name: str, label: str, person: bool, weight: float) -> _Mention:
+        mention = self.mentions.get(name)
+        if mention is None:
+            mention = self.mentions[name] = _Mention(name, label, person, self.because)
+        mention.weight = max(mention.weight, weight) + (
+            _AGAIN_BONUS if mention.times and mention.times < 3 else 0
+        )
+        mention.times += 1
+        return mention
+
+    def _on_bracket(self, tokens: list[_Token], place: int) -> int:
+        """What stands in brackets: values of a status in their order, fields, or examples; never records."""
+        end = next((n for n in range(place, len(tokens)) if tokens[n].text in ")]"), len(tokens) - 1)
+        inside = tokens[place + 1 : end]
+        for token in inside:
+            self._signal(token.base if token.tag == "N" else token.low)
+        parts = _split_values(inside)
+        mention = self.mentions.get(self.last)
+        if len(parts) > 1 and mention:
+            values = tuple(dict.fromkeys(capitalised(part)[:LABEL_MAX_CHARS] for part in parts))
+            if all(_class_of().get(_singular(part.split()[-1])) == "field" for part in parts):
+                mention.extra += [
+                    _guess_field(_Noun(p, p, p.split()[-1], "", False, "", 0, False)) for p in parts
+                ]
+            elif (
+                place
+                and tokens[place - 1].base
+                in ("stage", "status", "state", "column", "step", "phase", "outcome", "result")
+                or any(token.tag in "PJ-" or token.low.endswith("ed") for token in inside)
+            ):
+                mention.status = values
+            else:
+                mention.extra.append(FieldSpec("kind", "choice", values, ""))
+        return end + 1
+
+
+_SCOPE_VERBS = frozenset(
+    "need want require build include support cover offer sell use handle plan sell".split()
+)
+_FAILING_VERBS = frozenset(
+    "lose forget miss know find see sign return arrive reply answer exceed overlap overspend fit".split()
+)
+_ASKING = frozenset(
+    "ask apply look wait link belong connect attach refer assign add sign register search pay".split()
+)
+_MANAGING = frozenset(
+    "roster manage assign hire train invite recruit schedule track list onboard add register rate".split()
+)
+
+
+@once
+def _signal_words() -> Mapping[str, tuple[str, ...]]:
+    words: dict[str, tuple[str, ...]] = {}
+    for kind, text in _SIGNALS.items():
+        for word in text.split():
+            words[word] = (*words.get(word, ()), kind)
+    return words
+
+
+def _is_titled(tokens: Sequence[_Token]) -> bool:
+    """Whether capitals mean nothing in this sentence, for Most Words Have Them or ALL OF THEM DO."""
+    words = [token for token in tokens if len(token.text) >= _WORD_CHARS and token.text.isalpha()]
+    return bool(words) and 2 * sum(token.text[0] != token.low[0] for token in words) > len(words)
+
+
+def _noun(words: list[_Token], capitals: bool) -> _Noun | None:
+    """The noun phrase in a run of determiners, adjectives, numbers and nouns; None when nothing of it can be a name."""
+    article = next(("a" if t.low in ("a", "an", "any", "some", "new", "another") else t.low if t.low in ("each", "every") else "the"
+                    for t in words if t.tag == "D"), "")  # fmt: skip
+    number = next((_number(token.low) for token in words if _number(token.low)), 0)
+    nouns = [t for t in words if t.tag == "N" and (capitals or t.text == t.low or sum(map(str.isupper, t.text)) > 1
+             or t.base in archetypes() or _is_person(t.base) or t.low in _class_of() or t.base in _class_of())]  # fmt: skip
+    while nouns and _class_of().get(nouns[0].base) == "time" and len(nouns) > 1:
+        nouns = nouns[1:]
+    if not nouns or (words[-1].tag == "N" and nouns[-1] is not words[-1]):
+        return None
+    head = nouns[-1]
+    if len(head.base) < 2:
+        return None
+    rest = [token.low.split("'s")[0] for token in nouns[:-1]][-_NAME_WORDS:]
+    shown = [_written(token) for token in nouns][-_NAME_WORDS - 1 :]
+    name = " ".join([*rest, head.base])
+    person = _is_person(head.base) or name in _departments() or head.base in _departments()
+    return _Noun(name, " ".join(shown), head.base, " ".join(rest), _is_plural(head), article, number, person)
+
+
+def _written(token: _Token) -> str:
+    """A word as a label shows it: abbreviations keep their capitals."""
+    short = re.fullmatch("([A-Z]{2,5})s?", token.text)
+    return short[1] if short and not token.low in _verbs() else token.base
+
+
+def _number(word: str) -> int:
+    plain = word.replace(",", "").replace(".", "")
+    return _NUMBER_WORDS.get(
+        word, int(plain) if plain.isdecimal() and plain.isascii() and len(plain) < 7 else 0
+    )
+
+
+def _split_values(tokens: Sequence[_Token]) -> list[str]:
+    """The values of a bracket: divided by commas, slashes, bars, arrows or "or"."""
+    text = " ".join(token.text for token in tokens)
+    parts = [part.strip() for part in re.split(r"\s*[,/|;>→]\s*|\s+or\s+", text)]
+    fitting = [part for part in parts if part and len(part.split()) <= _NAME_WORDS and part[0].isalpha()]
+    return fitting if len(fitting) == len(list(filter(None, parts))) else []
+
+
+def _guess_field(noun: _Noun) -> FieldSpec:
+    kinds = (("date", "date"), ("due", "date"), ("price|cost|fee|amount", "money"), ("photo|picture|image|link|url", "url"),
+             ("phone|telephone", "phone"), ("email", "email"), ("address", "address"), ("quantity|weight|height|mileage|unit", "number"),
+             ("duration", "duration"), ("reason|description|content", "longtext"))  # fmt: skip
+    kind = next((kind for word, kind in kinds if re.search(f"({word})", noun.head)), "text")
+    return FieldSpec(_identifier(noun.name, "detail"), kind, (), "")
+
+
+# --- the brief as a whole -------------------------------------------------------------------------------------
+
+
+def _quiet(text: str) -> str:
+    """The text in composed form, without the characters that Unicode 13 does not know."""
+    if text.isascii():
+        return text
+    import unicodedata
+
+    return unicodedata.normalize("NFC", _later().sub(" ", text))
+
+
+class _Clause(NamedTuple):
+    text: str
+    negated: bool
+    topic: bool
+
+
+def _clauses(text: str) -> Iterator[_Clause]:
+    """Sentences, bullets and headings; what stands under a heading like "Won't have" is negated."""
+    out = False
+    for line in re.split(r"[\r\n\v\f\x85\u2028\u2029]+", text):
+        bullet = re.match(r"\s*(?:[-*•‣–+]|\d{1,2}[.)]|\[.?\])\s+", line)
+        heading = re.match(r"\s*#+\s", line) or re.fullmatch(r"\s*[*_]{0,2}[^.!?]{1,60}:[*_]{0,2}\s*", line)
+        body = re.sub(r"[*_`#>~]+", " ", line[bullet.end() :] if bullet else line).strip()
+        if not body:
+            continue
+        if heading or not bullet:
+            out = bool(re.match(_OUT_OF_SCOPE, body.lower())) and len(body) < _HEADING_CHARS
+        if out and (heading or not bullet):
+            yield _Clause(body, ":" in body, True)
+            continue
+        for part in re.split(r"(?<=[.!?…;])\s+|(?<=[。！？；؟।])|\s+[•·]\s+", body):
+            if part and part.strip():
+                yield _Clause(part.strip(), out, bool(heading))
+
+
+_OUT_OF_SCOPE = (
+    r"(won.?t|will not|out of|not (in|included|needed|required|part|now|wanted)|non-?goals?|no-?gos?|exclu|later|future|"
+    r"phase (2|two)|don.?t|do not|without|never|nice.to.have)"
+)
+_MARKETING = (
+    r"\b(mission|reinvent|passion|we believe|movement|slogan|revolutioni[sz]|dream|our vision|together,? (let|we)|proud|"
+    r"world.class|state.of.the.art|award|motto|journey with|change starts|game.chang|cutting.edge|by the way)"
+)
+_ELSEWHERE = (
+    r"\b(elsewhere|(in|by|with|through|via) (an?other|the (current|existing|old)|a (separate|different)|our (current|existing))\b|"
+    r"out of scope|not (needed|required|necessary|part|in scope|included|relevant|wanted|planned)|stays? (in|with|where)|"
+    r"remains? in|excluded|no longer|later phase|already (handled|covered|done|solved))"
+)
+
+
+def _words(text: str) -> list[_Token]:
+    return [_Token(word) for word in re.findall(r"\w/(?=\s)|[^\W_]+(?:['’\-‑][^\W_]+)*|[^\w\s]", text)]
+
+
+def _read_english(text: str) -> _Reader:
+    reader = _Reader()
+    for clause in _clauses(text):
+        plain = clause.text.lower() if clause.text.isupper() else clause.text
+        if re.search(_MARKETING, plain.lower()) and not re.search(
+            r"\b(need|want|must|track|our [a-z ]+ takes)\b", plain
+        ):
+            reader.dropped.append(
+                {"text": plain[:TEXT_SHOWN], "reason": "filler: it says nothing about records"}
+            )
+            continue
+        for part, gone in _parts_of(plain):
+            colon = re.match(r"[^:]{1,60}:\s", part)
+            tokens = _tag(_words(part))
+            topic = clause.topic
+            if colon and not gone and not any(t.tag in "V" for t in _tag(_words(colon[0]))):
+                reader.read(_tag(_words(colon[0])), clause.text[:200], topic=True, negated=clause.negated)
+                tokens, topic = _tag(_words(part[colon.end() :])), False
+            reader.read(tokens, clause.text[:200], topic=topic, negated=clause.negated or gone)
+    return reader
+
+
+def _parts_of(text: str) -> Iterator[tuple[str, bool]]:
+    """The parts of a sentence between semicolons, and whether a part says that its subject is dealt with elsewhere."""
+    for part in text.split(";"):
+        yield part, bool(re.search(_ELSEWHERE, part.lower()))
+
+
+# Products whose name alone says what they hold.
+# fmt: off
+_IMPLIED = {
+    "crm": "contact deal", "sales": "deal customer", "erp": "order product", "inventory": "stock_item supplier", "stock": "stock_item supplier",
+    "warehouse": "stock_item location", "cemetery": "grave burial", "graveyard": "grave burial", "helpdesk": "ticket customer",
+    "support": "ticket customer", "library": "book loan", "gym": "member class", "fitness": "member class", "restaurant": "table reservation",
+    "hotel": "room reservation", "hostel": "room reservation", "school": "student course", "clinic": "patient appointment",
+    "hospital": "patient appointment", "dental": "patient appointment", "salon": "client appointment", "hairdresser": "client appointment",
+    "recruiting": "candidate job_opening", "recruitment": "candidate job_opening", "hiring": "candidate job_opening", "ats": "candidate job_opening",
+    "fleet": "vehicle driver", "garage": "vehicle work_order", "workshop": "work_order vehicle", "property": "property lease",
+    "rental": "item rental", "shop": "product order", "store": "product order", "bakery": "product order", "farm": "animal field",
+    "zoo": "animal enclosure", "kennel": "dog booking", "church": "member event", "club": "member event", "festival": "event ticket",
+    "conference": "session speaker", "wedding": "guest task", "museum": "object exhibition", "gallery": "artwork artist",
+    "construction": "project task", "agency": "client project", "law": "case client", "legal": "case client", "accounting": "invoice expense",
+    "invoicing": "invoice customer", "billing": "invoice customer", "finance": "invoice budget", "hr": "employee leave_request",
+    "leave": "leave_request employee", "payroll": "employee payslip", "maintenance": "work_order equipment", "facility": "work_order site",
+    "lab": "sample result", "laboratory": "sample result", "podcast": "episode guest", "blog": "post author", "newsletter": "issue subscriber",
+    "charity": "donation donor", "fundraising": "donation campaign", "grants": "application grant", "garden": "plot plant",
+    "parking": "space permit", "taxi": "trip driver", "delivery": "parcel route", "logistics": "shipment route", "transport": "trip vehicle",
+    "insurance": "policy claim", "bank": "account transaction", "budget": "expense budget", "todo": "task project", "project": "project task",
+    "habit": "habit entry", "training": "course participant", "survey": "survey response", "election": "candidate vote", "team": "player fixture",
+    "league": "team fixture", "tournament": "team match", "recipe": "recipe ingredient", "kitchen": "recipe ingredient", "incident": "incident action",
+    "quality": "finding corrective_action", "compliance": "audit finding", "asset": "asset assignment", "bug": "bug release",
+    "lost": "item claim", "volunteer": "volunteer shift", "daycare": "child check-in", "nursery": "child check-in", "pharmacy": "prescription patient",
+}
+# fmt: on
+
+
+def _choose(reader: _Reader, text: str) -> list[_Thing]:
+    """The mentions that become records: the strongest, in the order of the brief; the rest is told why it was left out."""
+    mentions = [
+        m for m in reader.mentions.values() if m.name not in reader.blocked or m.weight > _KNOWN_BONUS + 1
+    ]
+    mentions = _merge(mentions)
+    chosen = [m for m in mentions if m.weight >= _RECORD_WEIGHT]
+    if len(chosen) < _FEW:
+        spare = sorted(
+            (m for m in mentions if _SPARE_WEIGHT <= m.weight < _RECORD_WEIGHT), key=lambda m: -m.weight
+        )
+        chosen += spare[: _FEW - len(chosen)]
+    best = sorted(chosen, key=lambda m: -m.weight)[:DRAFT_ENTITIES_MAX]
+    for name, reason in reader.blocked.items():
+        if name not in [m.name for m in best] and len(reader.dropped) < LIST_ITEMS_MAX:
+            reader.dropped.append({"text": name, "reason": reason})
+    for mention in chosen:
+        if mention not in best:
+            reader.dropped.append({"text": mention.name, "reason": "more records than a first draft holds"})
+    things = [_thing(m) for m in mentions if m in best]
+    return things if len(things) > 1 else things + _implied(text, things, reader)
+
+
+def _merge(mentions: list[_Mention]) -> list[_Mention]:
+    """A bare word and the one compound that it ends are the same record ("order" and "purchase order")."""
+    result = list(mentions)
+    for mention in mentions:
+        longer = [m for m in mentions if m.name.endswith(" " + mention.name) and m.weight >= _SPARE_WEIGHT]
+        if (
+            len(longer) == 1
+            and " " not in mention.name
+            and find_archetype(mention.name).name in ("", find_archetype(longer[0].name).name)
+        ):
+            longer[0].weight = max(longer[0].weight, mention.weight)
+            longer[0].count = longer[0].count or mention.count
+            longer[0].status = longer[0].status or mention.status
+            longer[0].extra += mention.extra
+            longer[0].links += mention.links
+            result.remove(mention)
+    return result
+
+
+def _thing(mention: _Mention) -> _Thing:
+    kind = find_archetype(mention.name, person=mention.person)
+    thing = _Thing(mention.name, mention.plural, kind, mention.because, mention.weight)
+    thing.label, thing.count, thing.status = mention.label, mention.count, mention.status
+    thing.extra, thing.links = mention.extra, mention.links
+    return thing
+
+
+def _implied(text: str, things: Sequence[_Thing], reader: _Reader) -> list[_Thing]:
+    """Records for a brief that names next to none: those of its trade, or a plain list of items."""
+    words = [token.base for token in _tag(_words(text.lower()))]
+    names = next((_IMPLIED[word].split() for word in words if word in _IMPLIED), [] if things else ["item"])
+    names = [name.replace("_", " ") for name in names]
+    taken = {thing.name for thing in things} | set(reader.blocked)
+    extra = [
+        _thing(_Mention(name, name, _is_person(name), text[:TEXT_SHOWN]))
+        for name in names
+        if name not in taken
+    ]
+    return extra if things or extra else [_thing(_Mention("item", "item", False, text[:TEXT_SHOWN]))]
+
+
+_UNITS = (
+    (
+        r"[£$€]\s?(?P<n>\d[\d,.]*)|(?P<m>\d[\d,.]*)\s?(?:eur|usd|gbp|euros?|dollars?|pounds?|chf|€|£|\$)",
+        "money",
+    ),
+    (r"(?P<n>\d+(?:\.\d+)?)\s?(?:%|percent\b|per cent\b)", "percent"),
+    (r"(?P<n>\d{1,4})[\s-]?(?:h|hrs?|hours?|hour)\b", "hours"),
+    (r"(?P<n>\d{1,4})[\s-]?(?:min|mins|minutes?)\b", "minutes"),
+    (r"(?P<n>\d{1,4})[\s-]?(?:days?)\b", "days"),
+    (r"(?P<n>\d{1,4})[\s-]?(?:weeks?)\b", "weeks"),
+    (r"(?P<n>\d{1,4})[\s-]?(?:months?)\b", "months"),
+)
+
+
+def _settings_of(text: str) -> list[dict[str, Any]]:
+    """Numbers with a unit are rules that a settings screen can change."""
+    found: dict[str, dict[str, Any]] = {}
+    for clause in re.split(r"[.;!?\n]\s", text):
+        for pattern, unit in _UNITS:
+            for match in re.finditer(pattern, clause, re.IGNORECASE):
+                setting = _setting(match, unit, clause)
+                if setting and len(found) < LIST_ITEMS_MAX:
+                    found.setdefault(setting["id"], setting)
+    return list(found.values())
+
+
+def _setting(match: Any, unit: str, clause: str) -> dict[str, Any] | None:
+    digits = next(group for group in match.groups() if group).rstrip(".,")
+    plain = (
+        digits.replace(",", "")
+        if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", digits)
+        else digits.replace(",", ".")
+    )
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,4})?", plain):
+        return None
+    value = float(plain) if "." in plain else int(plain)
+    before = [t for t in _tag(_words(clause[: match.start()].lower())) if t.tag in "NVPG"][-2:]
+    after = [t for t in _tag(_words(clause[match.end() :].lower())) if t.tag == "N"][:1]
+    close = re.match(r"[\s-]*[^\W\d_]", clause[match.end() :])
+    words = [t.base for t in (after if close and unit != "percent" else [])] or [t.low for t in before]
+    label = capitalised(" ".join(words) or "limit")
+    kind = {"money": "money", "percent": "percent", "minutes": "duration", "hours": "duration"}.get(
+        unit, "number"
+    )
+    shown = {"number": unit, "money": _currency(match[0])}.get(kind, "%" if kind == "percent" else "minutes")
+    value = value * MINUTES_PER_HOUR if unit == "hours" else value
+    return {"id": _identifier(label, "limit"), "label": label[:LABEL_MAX_CHARS], "type": kind, "value": value,
+            "unit": shown, "because": clause.strip()[:TEXT_SHOWN]}  # fmt: skip
+
+
+def _currency(text: str) -> str:
+    low = text.lower()
+    return next((code for code, signs in (("GBP", "£ gbp pound"), ("USD", "$ usd dollar"), ("CHF", "chf"))
+                 if any(sign in low for sign in signs.split())), "EUR")  # fmt: skip
+
 
 def _read_brief(brief: str) -> _Reading:
-    words = re.findall(r"[a-z]+", brief.lower())[:200]
-    things: list[_Thing] = []
-    for word in words:
-        one = word[:-1] if word.endswith("s") else word
-        if one in archetypes() and one not in [t.name for t in things] and len(things) < 9:
-            things.append(_Thing(one, one + "s", find_archetype(one), brief[:200]))
-    if not things:
-        things = [_Thing("item", "items", find_archetype("item"), brief[:200])]
-    title = re.sub(r"\W+", " ", brief).strip()[:60].strip() or "Prototype"
-    return _Reading("en", "ltr", title, things, [], {}, [], [], "EUR")
+    text = _quiet(brief)
+    reader = _read_english(text)
+    things = _choose(reader, text)
+    roles = _roles(reader, things)
+    title = _title(text, things)
+    return _Reading(
+        "en", "ltr", title, things, roles, reader.signals, _settings_of(text), reader.dropped, _currency(text)
+    )
+
+
+def _roles(reader: _Reader, things: Sequence[_Thing]) -> list[_Role]:
+    roles = list(reader.roles.values())
+    short = [role for role in roles if not any(role.name.endswith(" " + other.name) for other in roles)]
+    return [role for role in short if role.name not in reader.blocked][:DRAFT_ROLES_MAX]
+
+
+def _title(text: str, things: Sequence[_Thing]) -> str:
+    """The product's name: what the brief calls it, else its first records."""
+    first = next((clause.text for clause in _clauses(text)), "")
+    head = re.match(r"[^:.!?(\n]{3,60}(?=:|\.?$)", first)
+    if (
+        head
+        and len(head[0].split()) <= _TITLE_WORDS
+        and not any(t.tag in "VR" for t in _tag(_words(head[0])))
+    ):
+        name = " ".join(re.findall(r"[^\W_][\w'’&/-]*|&", head[0]))
+        return capitalised(name.lower() if name.isupper() else name)[:DRAFT_TITLE_CHARS].strip()
+    names = [thing.plural for thing in things[:2]]
+    return capitalised(" and ".join(names))[:DRAFT_TITLE_CHARS].strip() or "Prototype"
 
 
 # --- from what was read to a blueprint ------------------------------------------------------------------------
@@ -1941,11 +3008,24 @@ _MEMBERS = ("values", "entity", "unit", "min", "max")
 class _Thing:
     """A record of the prototype in the making: the brief's words for it and what the library lends it."""
 
-    __slots__ = ("because", "count", "extra", "id", "kind", "links", "name", "plural", "status", "weight")
+    __slots__ = (
+        "because",
+        "count",
+        "extra",
+        "id",
+        "kind",
+        "label",
+        "links",
+        "name",
+        "plural",
+        "status",
+        "weight",
+    )
 
     def __init__(self, name: str, plural: str, kind: Archetype, because: str, weight: float = 1.0) -> None:
         self.name, self.plural, self.kind, self.because, self.weight = name, plural, kind, because, weight
         self.id = ""
+        self.label = name
         self.count = 0
         self.status: tuple[str, ...] = ()
         self.extra: list[FieldSpec] = []
@@ -2094,7 +3174,7 @@ def _entity(thing: _Thing, fields: list[dict[str, Any]]) -> dict[str, Any]:
         status[0]["default"] = status[0]["values"][0]
     entity = {
         "id": thing.id,
-        "label": capitalised(thing.name)[:LABEL_MAX_CHARS],
+        "label": capitalised(thing.label)[:LABEL_MAX_CHARS],
         "plural": capitalised(thing.plural)[:LABEL_MAX_CHARS],
         "icon": thing.kind.icon,
         "because": thing.because,

@@ -78,6 +78,18 @@ OUTBOX_MAX_BYTES = 64 * MIB
 # JSON (WIRE §2): CPython's own digit limit, set explicitly so that every interpreter agrees.
 JSON_DEPTH_MAX = 64
 INTEGER_MAX_DIGITS = 4300
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+
+# Strings out (WIRE §9): how much of a name is looked at and shown, what still is a word or a plain number, how
+# often a string is gone over until nothing more is found (one time finds all but what is built for it).
+REDACTED = "[redacted]"
+NAME_TAIL_CHARS = 80
+NAME_SHOWN_CHARS = 64
+WORD_MAX_CHARS = 20
+NUMBER_MAX_CHARS = 15
+INNER_CAPITAL_MIN_CHARS = 8
+REDACT_PASSES_MAX = 8
 
 # Calls (WIRE §6-7). Hosts give up after 30 s at the earliest: two seconds are left to stop and to answer.
 ARGUMENTS_MAX_BYTES = 256 * KIB
@@ -225,7 +237,425 @@ class Failure(Exception):
 # ======================================================================
 # §03 text: strict JSON in and out, characters, redaction
 # ======================================================================
-# Rules: uses §01-02; pure.
+# Rules: uses §01-02; pure. Only this section parses JSON and hides secrets. JSON is RFC 8259 as WIRE §2
+# narrows it; what goes out follows WIRE §9. Every pattern is linear: no repeat matches one text in two ways,
+# and what could be tried anew from every place is bounded. Patterns are compiled on first use.
+
+
+def once(function: Callable[[], Any]) -> Callable[[], Any]:
+    """Decorator: a function without arguments whose value is computed on first use, then remembered."""
+    kept: list[Any] = []
+
+    def remembered() -> Any:
+        if not kept:
+            kept.append(function())
+        return kept[0]  # two threads may both compute; both then get the first
+
+    remembered.__name__, remembered.__doc__ = function.__name__, function.__doc__
+    return remembered
+
+
+class JsonError(ValueError):
+    """Text refused as JSON: `code` is PARSE_ERROR or INVALID_REQUEST, `message` says why and where."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def _integer(digits: str) -> int:
+    if len(digits) - digits.startswith("-") > INTEGER_MAX_DIGITS:
+        raise JsonError(PARSE_ERROR, f"an integer has more than {INTEGER_MAX_DIGITS} digits")
+    return int(digits)
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if number - number != 0:  # infinite or NaN
+        raise JsonError(PARSE_ERROR, "a number is too large, or is NaN or Infinity")
+    return number
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise JsonError(INVALID_REQUEST, "a member name is there twice in one object")
+    return members
+
+
+_NUMBERS: Mapping[str, Any] = {"parse_int": _integer, "parse_float": _float, "parse_constant": _float}
+_STRICT = json.JSONDecoder(object_pairs_hook=_members, **_NUMBERS)
+_LENIENT = json.JSONDecoder(**_NUMBERS)
+_WIRE = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+_DOCUMENT = json.JSONEncoder(indent=2, allow_nan=False, ensure_ascii=False)
+# Depth: whatever is no bracket is dropped; an opening one becomes +1 and a closing one -1 (as a signed byte).
+_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+_NO_BRACKETS = bytes(set(bytes.maketrans(b"", b"")) - set(b"[]{}"))
+
+
+def _check_depth(line: bytes) -> None:
+    if line.count(b"[") + line.count(b"{") <= JSON_DEPTH_MAX:
+        return
+    from itertools import accumulate
+
+    outside = re.sub(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', b"", line, flags=re.DOTALL)
+    steps = memoryview(outside.translate(_STEPS, _NO_BRACKETS)).cast("b")
+    if any(depth > JSON_DEPTH_MAX for depth in accumulate(steps)):
+        raise JsonError(INVALID_REQUEST, f"JSON is nested deeper than {JSON_DEPTH_MAX} levels")
+
+
+def _place(text: str, position: int) -> str:
+    """Line and column. Python 3.13 blames a trailing comma, the others what follows it: here all do that."""
+    rest = text[position + 1 :].lstrip(" \t\n\r")
+    if text[position : position + 1] == "," and rest[:1] in ("]", "}"):
+        position = len(text) - len(rest)
+    lines = text[:position].split("\n")
+    return f"line {len(lines)}, column {len(lines[-1]) + 1}"
+
+
+def _parse_text(text: str) -> Any:
+    try:
+        try:
+            return _STRICT.decode(text)
+        except JsonError:
+            _LENIENT.decode(text)  # a syntax error further on wins: what is no JSON is called that
+            raise
+    except json.JSONDecodeError as error:
+        raise JsonError(PARSE_ERROR, f"not valid JSON at {_place(text, error.pos)}") from None
+
+
+def decode_message(line: bytes) -> Any:
+    """[3/9] The JSON value of one line without its line ending; raises JsonError (WIRE §2).
+
+    The depth is judged first, then UTF-8 and syntax, then repeated names. Integers are exact, lone
+    surrogates stay. Expects `set_digit_limit` to have been called.
+    """
+    _check_depth(line)
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise JsonError(PARSE_ERROR, f"not valid UTF-8 at byte {error.start + 1}") from None
+    return _parse_text(text)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value of a JSON file or argument, as strict as `decode_message`; a BOM at the start is dropped."""
+    if isinstance(text, bytes):
+        return decode_message(text.removeprefix(b"\xef\xbb\xbf"))
+    _check_depth(text.encode("utf-8", "surrogatepass"))
+    return _parse_text(text.removeprefix("\ufeff"))
+
+
+def render_wire(value: Any) -> bytes:
+    """One line for stdout: compact ASCII JSON and a newline, so that no reader can split or recode it."""
+    return _WIRE.encode(value).encode("ascii") + b"\n"
+
+
+def render_json(value: Any) -> str:
+    """Compact JSON with real characters; a lone surrogate stays one."""
+    return _COMPACT.encode(value)
+
+
+def render_document(value: Any) -> str:
+    """JSON for a file: indented by two, real characters, U+FFFD for lone surrogates, a newline at the end."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", _DOCUMENT.encode(value)) + "\n"
+
+
+def json_bytes(value: Any) -> int:
+    """The size of a value as compact UTF-8 JSON in bytes, a lone surrogate counted as three."""
+    return len(render_json(value).encode("utf-8", "surrogatepass"))
+
+
+def set_digit_limit() -> None:
+    """Make the interpreter convert integers of up to INTEGER_MAX_DIGITS digits, whatever its setting."""
+    if hasattr(sys, "set_int_max_str_digits"):  # the first releases of 3.9 and 3.10 have no limit
+        sys.set_int_max_str_digits(INTEGER_MAX_DIGITS)
+
+
+def clean_text(text: str) -> str:
+    """Rule 1 of WIRE §9: U+FFFD for each lone surrogate; control characters go, except tab and newline."""
+    if text.isprintable():
+        return text
+    unwanted = "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]"
+    return re.sub(unwanted, lambda found: "\ufffd" if found[0] > "\x9f" else "", text)
+
+
+# Rule 2: a member whose name is this, or ends in it, holds a secret; case and separators do not count.
+_NAMES = (
+    "password, passwd, pwd, pass, passphrase, secret, token, api key, access key, private key, secret key, "
+    "secret key base, signing key, encryption key, authorization, cookie, credential, credentials, "
+    "connection string"
+).split(", ")
+_NAME_ENDS = tuple(name.replace(" ", "") for name in _NAMES)
+_NAME_HINTS = ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "credential", "connection")
+_NO_SECRET_NAME = ".*(?:(?:design|brand|page|next|cursor|continuation|progress)_?token|[^_]pass)"
+_DIGITS = "0123456789"
+_IGNORE = re.IGNORECASE | re.ASCII
+
+
+def _is_secret_name(name: str) -> bool:
+    word_ends = "[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
+    words = re.sub(word_ends, "_", name[-NAME_TAIL_CHARS:]).rstrip("_" + _DIGITS).lower()
+    return words.replace("_", "").endswith(_NAME_ENDS) and not re.fullmatch(_NO_SECRET_NAME, words)
+
+
+# What stands in a secret's place and is none, and what may follow it in running text.
+_SCHEME = "(?:bearer|basic|token|digest)"
+_ARGUMENTS = r"\([^()\n]{0,200}(?:\([^()\n]{0,200}\)[^()\n]{0,200}){0,3}\)"
+# fmt: off
+_PLACEHOLDER = "|".join((
+    *(r"\$\{\{[^{}\n]*\}\}", r"\$\{[a-z_][\w.]*(?::?[-?+])?\}", r"\$\([^()\n]*\)", r"\$\d"),
+    r"(?-i:\$(?:env:)?(?:[A-Z_][A-Z0-9_]*|[a-z]+(?:_[a-z]+|[A-Z][a-z]+)*))",
+    *(r"%\w{1,60}%", r"%(?:\(\w{1,60}\))?s", r"<[^<>\n]*>", r"\{\{[^{}\n]*\}\}", r"\{[a-z_][\w.]*\}"),
+    *(r"[*•●]+", r"x{3,}", r"\.{3}", "…", r"\[redacted\]", r"[-+]?\d[\d.,:]{0,4}"),
+    *("null", "none", "nil", "undefined", "true", "false"),
+    r"(?:process\.env|import\.meta\.env|env|self|this|args|config|settings|secrets|props|req|request|options|form)"
+    r"(?:\.\w{1,60}){1,5}",
+    r"[a-z_$]\w{0,60}(?:\.\w{1,60}){0,5}\[[^\[\]\n]{1,80}\]",
+    rf"(?:(?:await|new) )?[a-z_$][\w.$]{{0,80}}{_ARGUMENTS}(?:\.\w{{1,40}}(?:{_ARGUMENTS})?){{0,5}}",
+))
+# fmt: on
+_REFERENCE = rf"(?:{_SCHEME}\s{{1,4}})?(?:{_PLACEHOLDER})|{_SCHEME}"
+_REFERENCE_HERE = rf"(?:{_PLACEHOLDER})(?=\Z|[\s\"'`,;&|<>)\]}}]|\\[\"'nrt]|[.:?!](?:\s|\Z))"
+_WORD = r"\d{1,4}[a-z]{0,8}|[A-Z]{1,15}\d{0,5}|[A-Z]?[a-z]+(?:[A-Z][a-z]+)*\d{0,5}"
+
+
+def _is_reference(value: str) -> bool:
+    """Empty, a placeholder or a way to the secret: `$X`, `<…>`, `****`, `process.env.X`, a call, a number."""
+    return not value.strip() or bool(re.fullmatch(_REFERENCE, value.strip(), _IGNORE))
+
+
+def _is_words(value: str) -> bool:
+    """Made of words, as slugs and identifiers are, not of random characters."""
+    parts = re.split("[^A-Za-z0-9]+", value)
+    return all(not part or (len(part) < WORD_MAX_CHARS and re.fullmatch(_WORD, part)) for part in parts)
+
+
+def _is_digest_or_words(value: str) -> bool:
+    return not value.strip("abcdef" + _DIGITS) or _is_words(value)
+
+
+def _is_no_password(value: str) -> bool:
+    return not value.isdigit() and _is_reference(value)
+
+
+def _is_scheme_prose(value: str) -> bool:
+    return _is_words(value) and not re.search("[A-Za-z][0-9]{2}", value)
+
+
+# Rule 3. Tokens have a documented prefix, stand after an edge, and go with the whole run of their characters;
+# a run that is made of words is none (`sk-ant-colony-simulator`).
+_ESCAPED = r"(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})"
+_EDGE = rf"(?:(?<![A-Za-z0-9])|{_ESCAPED})"
+_REST = r"[\w-]*(?:\.[\w-]{16,})*"
+# Needs a dot far behind, so it is tried only where a run begins.
+_JWT = rf"(?:(?<![\w-])|{_ESCAPED})(?:[\w-]{{0,40}}?[-_])?(?P<S>eyJ[\w-]{{8,}}\.(?:[\w-]*\.)*[\w-]+)"
+_GITLAB = r"(?:gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|oas|soat|ffct|wt)-|GR1348941)[\w-]{16,}"
+_TOKENS = (  # who issues it, what one of must be in the text, the shape
+    ("age", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-(?:PQ-)?1\w{20,}"),
+    ("AWS", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16,}"),
+    ("Google", "AIza ya29. GOCSPX- 1//0", r"(?:AIza|ya29\.|GOCSPX-|1//0)[\w-]{20,}"),
+    ("GitHub", "gh github_pat_", r"(?:gh[pousr]|github_pat)_[\w-]{20,}"),
+    ("GitLab", "gl GR1348941", _GITLAB + r"(?:\.[0-9a-z]{2}\.[0-9a-z]{9})?"),
+    ("Slack", "xox xapp- xwfp-", r"(?:xox[a-z](?:\.xox[a-z])?|xapp|xwfp)-[\w-]{10,}"),
+    ("Stripe", "k_ whsec_", r"(?:[sr]k_(?:live|test|prod|org)_\w{10,}|whsec_[\w+/-]{16,}={0,2})"),
+    ("OpenAI, Anthropic, PyPI, xAI", "sk- pypi- xai-", r"(?:sk|pypi|xai)-[\w-]{16,}"),
+    ("npm, Hugging Face", "npm_ hf_ api_org_", r"(?:npm|hf|api_org)_[A-Za-z0-9]{30,}"),
+    ("SendGrid", "SG.", r"SG\.[\w-]{16,}\.[\w-]{16,}"),
+    ("Vault", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{16,}"),
+    ("DigitalOcean, Linear", "_v1_ lin_", r"(?:do[a-z]_v1|lin_(?:api|oauth|wh))_\w{20,}"),
+    ("Groq, Replicate", "gsk_ r8_", r"(?:gsk|r8)_\w{20,}"),
+    ("Notion", "ntn_ secret_", r"(?:ntn_\w{20,}|secret_[A-Za-z0-9]{40,})"),
+    ("Databricks", "dapi dkea dose", r"(?:dapi|dkea|dose)[0-9A-Za-z]{30,}"),
+    ("Twilio", "SK", r"SK[0-9a-fA-F]{32}"),
+    ("Figma, Shopify", "fig shp", r"(?:fig[dou][a-z]?|shp[a-z]{2,4})_[\w-]{16,}"),
+    ("Supabase", "sbp_ sb_secret_", r"(?:sbp|sb_secret)_[\w-]{16,}"),
+    ("Grafana", "gl eyJrIjoi", r"(?:glsa_\w{20,}|(?:glc_|eyJrIjoi)[\w+/-]{20,}={0,2})"),
+)
+# Forms of their own; the group S is hidden. A key block may be cut off, wrapped, quoted, escaped.
+_GAP = r"(?:\s|\\+[nrt])"
+_GAP_OR_SIGN = rf"(?:[\"',>#|]|{_GAP})"
+_LINE_END = r"(?:[\r\n]|\\+[nr])\s{0,8}"
+_BLOCK = (
+    r"(?P<S>-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+    rf"(?:{_LINE_END}[A-Z][\w-]{{0,30}}: [^\\\n]{{0,200}}){{0,8}}"  # headers
+    rf"(?:{_GAP_OR_SIGN}*[\w+/=]{{16,}}(?:{_GAP_OR_SIGN}+[\w+/=]{{16,}})*"  # lines, the last may be short
+    rf"(?:{_GAP}+[\w+/=]+(?=[\s\\\"'`]|\Z))?|(?:{_LINE_END}[\w+/=]+)+(?=\s*(?:\\+[nr])*(?:-----END|\Z)))"
+    rf"(?:{_GAP_OR_SIGN}*-----END [A-Z0-9 ]{{0,40}}-----)?)"
+)
+_ACCOUNT_KEY = r"(?i:account_?key)[\"']?[ \t]?[=:][ \t]?[\"']?(?P<S>[A-Za-z0-9+/]{20,}={0,2})"
+_HOOK = r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/(?P<S>[\w/-]{8,})"
+_COOKIES = (
+    r"(?i:cookie2?)[\"']?:[ \t]{0,8}[\"']?"
+    r"(?P<S>[\w.-]+=[^;\s\"'`]+(?:;[ \t]{0,4}[\w.-]+(?:=[^;\s\"'`]*)?)*)"
+)
+_BEARER = r"(?<![\w-])(?i:bearer|basic)[ \t]{1,8}(?P<S>(?:[\w~+/=-]|\.(?=[\w~+/=-])){6,})"
+_FORMS = (  # the same, and what is spared
+    ("PEM, PGP", "-----BEGIN", _BLOCK, lambda _: False),
+    ("AWS pair", "AKIA ASIA", r"A[KS]IA[A-Z0-9]{16}[^A-Za-z0-9]{1,8}(?P<S>[\w/+]{40})(?![\w/+])", _is_words),
+    ("AWS signature", "ignature=", r"(?i:signature)=(?P<S>[\w%+/=-]{16,})", _is_words),
+    ("Azure SAS", "sig=", r"(?<!\w)sig=(?P<S>[\w%+/=-]{16,})", _is_words),
+    ("Azure account", "ccount", _ACCOUNT_KEY, _is_words),
+    ("Slack hook", "hooks.slack", _HOOK, lambda _: False),
+    ("Telegram", ":", r":(?<=[0-9]{6}:)(?P<S>[\w-]{33,})", _is_digest_or_words),
+    ("URL", "://", r"://[^\s/?#:@\"'<>`]*:(?P<S>[^\s/?#\"'<>`]+)@", _is_no_password),
+    ("cookies", "ookie OOKIE", _COOKIES, lambda _: False),
+    ("HTTP", "earer EARER asic ASIC", _BEARER, _is_scheme_prose),
+)
+# Needs a long run?, hints, pattern, spares. Forms hold tokens, and these may hold JWTs.
+_SHAPES = (
+    *((False, hints.split(), form, spares) for _, hints, form, spares in _FORMS),
+    *((True, hints.split(), rf"{_EDGE}(?P<S>{token}{_REST})", _is_words) for _, hints, token in _TOKENS),
+    (True, ["eyJ"], _JWT, _is_words),
+)
+
+
+def _redact_shapes(text: str) -> str:
+    def hide(found: re.Match[str]) -> str:
+        start, end = (place - found.start() for place in found.span("S"))
+        return found[0] if spares(found["S"]) else found[0][:start] + REDACTED + found[0][end:]
+
+    has_run = bool(re.search(r"[\w-]{16}", text, re.ASCII))  # every token has one, and ordinary text has not
+    for needs_run, hints, pattern, spares in _SHAPES:
+        if needs_run > has_run:
+            break  # only tokens are left
+        for hint in hints:
+            if hint in text:
+                text = re.sub(pattern, hide, text, flags=re.ASCII)
+                break
+    return text
+
+
+# Rule 4: a name and a sign; then a value in quotes, or a bare one up to a sign that ends it.
+_HEAD = (
+    rf"(?P<name>{'|'.join(_NAMES).replace(' ', '[ _.-]?')})(?:[ _.-]?\d{{1,4}})?"
+    r"\\{0,7}[\"'`]?\]?\*{0,2}[ \t]{0,64}(?:"
+    r":[ \t]{0,4}[a-z_][\w.<>\[\]|?]{0,40}[ \t]{0,4}=(?![=~>])"  # password: str = "…"
+    r"|(?::|[?+]|\|\||\?\?)?=(?![=~])>?|(?P<colon>:)(?![:=]))"
+    rf"\*{{0,2}}[ \t]{{0,64}}(?:{_SCHEME}[ \t]{{1,4}}(?=\S))?"
+)
+_QUOTED = (  # a quote before white space or a closing sign ends a string instead: `split("token=")`
+    r"[brfu]{0,2}(?P<quote>\"\"\"|'''|\\{0,7}[\"'`])(?![\s),;\]}:+])"
+    r"(?P<S>(?:(?!(?<!\\)(?P=quote))[^\n])*)(?:(?P=quote)|(?=\n)|\Z)"
+)
+_BARE = (  # an ending sign belongs to the value when more of it follows, and not the next `name=`
+    r"(?:\$\{[^{}\s]{1,200}\}|[^\s\"`<>,;&|)\]}'\\]|\\(?![\"']|u00|[nr](?:\W|\Z|\w{1,60}[=:]))"
+    r"|[,;&|)\]}'](?=[A-Za-z0-9])(?![A-Za-z_][\w.-]{0,60}[ \t]{0,4}[=:]))+"
+)
+_LETTERS = r"[^\x00-\x40\x5b-\x60\x7b-\x7f]+"
+_PLAIN = (
+    r"~?\d[\d.,:/-]{0,14}(?:\+|%|-[a-z]+|px|em|rem|pt|ms|min|st|nd|rd|th|kb|mb|gb|[smhdwx])?"
+    rf"|{_LETTERS}(?:[-/']{_LETTERS})?"
+)
+_PATH = r"(?:[a-z]:|[\w.~-]*)(?:[\\/][\w.@-]+)+[\\/]?"
+
+
+def _is_spared(value: str, is_colon: bool) -> bool:
+    """A bare value that is a number, a path, a member with a secret's name; after `:` also plain prose."""
+    if not value.strip(_DIGITS + "-.,:/") and len(value) <= NUMBER_MAX_CHARS:
+        return True
+    if (is_colon or value[0] in "/.~") and re.fullmatch(_PATH, value, _IGNORE) and _is_words(value):
+        return True
+    if re.fullmatch(r"(?:[A-Za-z_$]\w*\.)+[A-Za-z_]\w*", value) and _is_secret_name(value.rpartition(".")[2]):
+        return True
+    has_inner_capital = len(value) >= INNER_CAPITAL_MIN_CHARS and re.match("(?=.*[a-z]).+[A-Z]", value)
+    return is_colon and bool(re.fullmatch(_PLAIN, value, _IGNORE)) and not has_inner_capital
+
+
+def _secret_span(text: str, head: re.Match[str]) -> tuple[int, int] | None:
+    """Where the value after a name and its sign stands if it is a secret, else None."""
+    start, is_colon = head.end(), bool(head["colon"])
+    if not _is_secret_name(text[max(0, head.start() - NAME_TAIL_CHARS) : head.end("name")]):
+        return None
+    quoted = re.compile(_QUOTED, _IGNORE).match(text, start)
+    if quoted:
+        return None if _is_reference(quoted["S"]) else quoted.span("S")
+    # Here nothing may be scanned to its end and then be kept, or a long text takes quadratic time.
+    beginning = text[start : start + NAME_TAIL_CHARS]
+    is_code = bool(re.match(r"[(\[{<](?!\S*?(?:[A-Za-z][0-9]|[0-9][A-Za-z]))", beginning))
+    is_empty = bool(re.search(r"\w=[ \t]+\Z", head[0]) and re.match(r"\w{1,40}=[^\s=]", beginning))
+    is_url = is_colon and beginning.startswith(("http://", "https://"))
+    if is_code or is_empty or is_url or re.compile(_REFERENCE_HERE, _IGNORE).match(text, start):
+        return None
+    bare = re.compile(_BARE, _IGNORE).match(text, start)
+    value = bare[0].rstrip(".:?") if bare else ""
+    return (start, start + len(value)) if value and not _is_spared(value, is_colon) else None
+
+
+def _redact_assignments(text: str) -> str:
+    lowered = text.lower()
+    if not ("=" in text or ":" in text) or not any(hint in lowered for hint in _NAME_HINTS):
+        return text
+    shown, done = "", 0
+    for head in re.compile(_HEAD, _IGNORE).finditer(text):
+        span = _secret_span(text, head) if head.start() >= done else None
+        if span:
+            shown += text[done : span[0]] + REDACTED
+            done = span[1]
+    return shown + text[done:]
+
+
+def redact(text: str) -> str:
+    """One string without secrets, by shape and by assignment (rules 3 and 4 of WIRE §9).
+
+    Repeated until nothing changes: a rule that hides a part can lay bare what another rule knows.
+    """
+    for _ in range(REDACT_PASSES_MAX):
+        before, text = text, _redact_assignments(_redact_shapes(text))
+        if text == before:
+            break
+    return text
+
+
+def _clean_secret(value: Any) -> Any:
+    """What stands under a secret's name: strings, also in lists, are hidden; objects are searched."""
+    if isinstance(value, str) and not _is_reference(clean_text(value)):
+        return REDACTED
+    return [_clean_secret(item) for item in value] if isinstance(value, (list, tuple)) else clean(value)
+
+
+def _patched_name(members: Mapping[str, Any]) -> str:
+    """The last name in the path of a JSON Patch operation (an index stands for the list it is in), or ""."""
+    path = members.get("path") if isinstance(members.get("op"), str) else ""
+    names = [name for name in path.split("/") if name.strip("-" + _DIGITS)] if isinstance(path, str) else []
+    return names[-1] if names else ""
+
+
+def _clean_members(members: Mapping[str, Any]) -> dict[str, Any]:
+    cleaned: dict[str, Any] = {}
+    counts: dict[str, int] = {}
+    for name, value in members.items():
+        given = shown = redact(clean_text(name))
+        while given in cleaned or (given != name and given in members):
+            counts[shown] = counts.get(shown, 1) + 1
+            given = f"{shown} {counts[shown]}"
+        known_as = _patched_name(members) if name == "value" else clean_text(name)
+        cleaned[given] = _clean_secret(value) if _is_secret_name(known_as) else clean(value)
+    return cleaned
+
+
+def clean(value: Any) -> Any:
+    """A copy of a JSON value that may go out: WIRE §9 on every string and member name, at every depth.
+
+    By character, by name, by shape, by assignment. Member names that become equal are numbered.
+    """
+    if isinstance(value, str):
+        return redact(clean_text(value))
+    if isinstance(value, (list, tuple)):
+        return [clean(item) for item in value]
+    return _clean_members(value) if isinstance(value, dict) else value
+
+
+def nearest(name: str, choices: Iterable[Any]) -> str | None:
+    """The one of `choices` that was probably meant ("did you mean …?"), or None when none is close."""
+    from difflib import get_close_matches
+
+    known = {choice.casefold(): choice for choice in choices if isinstance(choice, str)}
+    found = get_close_matches(name[:NAME_SHOWN_CHARS].casefold(), known, 1)
+    return known[found[0]] if found else None
+
 
 # ======================================================================
 # §04 schema: the subset of JSON Schema that is published and checked

@@ -75,6 +75,9 @@ LINE_MAX_BYTES = 320 * KIB
 READ_CHUNK_BYTES = 64 * KIB
 OUTBOX_MAX_BYTES = 64 * MIB
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+JSON_BLANKS = b" \t\r"
+
 # JSON (WIRE §2): CPython's own digit limit, set explicitly so that every interpreter agrees.
 JSON_DEPTH_MAX = 64
 INTEGER_MAX_DIGITS = 4300
@@ -100,7 +103,8 @@ QUEUE_MAX = 64
 ABANDONED_MAX = 16
 LOCK_WAIT_SECONDS = 10.0
 PROGRESS_INTERVAL_SECONDS = 0.1
-EXIT_SECONDS = 2.0
+ABANDON_SECONDS = 1.0  # what a worker gets to come back after its call was stopped
+SIGNAL_POLL_SECONDS = 0.2  # Windows: how late a signal may be noticed
 TOOL_NAME_SHOWN_CHARS = 128
 LIST_TTL_MS = 3_600_000
 DESCRIPTION_MAX_CHARS = 1000
@@ -110,6 +114,33 @@ PROBLEMS_SHOWN = 20
 # Children (WIRE §7): SIGTERM, then SIGKILL this much later.
 KILL_GRACE_SECONDS = 1.0
 CHILD_OUTPUT_MAX_BYTES = 256 * KIB
+CANCELLED = "cancelled"  # why a call was stopped
+TIMEOUT = "timeout"
+# What stopping may take beyond the grace: for the killed to go, for a commit under way to end. With both and
+# a second look a stopped call is answered within 30 s, and the process ends within 2 s of a signal.
+DEATH_WAIT_SECONDS = 0.2
+COMMIT_WAIT_SECONDS = 0.3
+CHILD_POLL_SECONDS = 0.05
+CHILD_LOOK_SECONDS = 0.02
+# A variable that marks a child and all that inherits its environment: what left its group is found by it.
+CHILD_MARK = "PROTOYARD_CHILD"
+CHILD_MARK_BYTES = 8
+CHILD_PIPE_MIN_FD = 10  # above all that a child is given
+LAST_WORDS_BYTES = 2000
+
+# The protocol (WIRE §3-5): JSON-RPC's and MCP's error codes, the members of `_meta`.
+INVALID_PARAMS = -32602
+METHOD_NOT_FOUND = -32601
+INTERNAL_ERROR = -32603
+UNSUPPORTED_VERSION = -32022
+META_VERSION = "io.modelcontextprotocol/protocolVersion"
+META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+META_CLIENT = "io.modelcontextprotocol/clientInfo"
+META_SERVER = "io.modelcontextprotocol/serverInfo"
+
+# The process (WIRE §1): the standard descriptors; exit statuses by signal, as a shell reports them.
+STDIN_FD, STDOUT_FD, STDERR_FD = 0, 1, 2
+EXIT_SIGNALLED = {"SIGHUP": 129, "SIGINT": 130, "SIGTERM": 143, "SIGBREAK": 130}
 
 # Paths (WIRE §8).
 PATH_MAX_CHARS = 1024
@@ -778,7 +809,450 @@ def describe_problems(problems: Sequence[Problem]) -> str:
 # ======================================================================
 # §05 calls: one running operation: cancel, deadline, progress, commit gate, children
 # ======================================================================
-# Rules: uses §01-03.
+# Rules: uses §01-03. Only this section starts processes; `start_child` is the choke point. A Call is shared by the
+# thread that works and the threads that may stop it. Whatever makes work visible or starts a process passes the
+# call's gate, which never opens again once the call is stopped: a call that cannot be interrupted is harmless.
+
+
+class Stopped(Exception):
+    """The call was stopped: `reason` is CANCELLED or TIMEOUT, `step` the last one that it had reached."""
+
+    def __init__(self, reason: str, step: str = "") -> None:
+        super().__init__(f"{reason} at step {step}" if step else reason)
+        self.reason = reason
+        self.step = step
+
+
+class _Gate:
+    """`with call.commit():` one passes at a time, nobody after the call was stopped."""
+
+    __slots__ = ("_call", "_lock")
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        try:
+            self._call.check()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def __exit__(self, *raised: Any) -> None:
+        self._lock.release()
+
+    def wait(self, seconds: float) -> None:
+        """Wait, at most so long, until whoever is passing has passed."""
+        if self._lock.acquire(timeout=max(0.0, seconds)):
+            self._lock.release()
+
+
+class Call:
+    """One running operation: its cancel token, deadline, progress, commit gate and children; safe from any thread."""
+
+    __slots__ = (
+        "_deadline",
+        "_gate",
+        "_on_child",
+        "_on_progress",
+        "_reasons",
+        "_steps",
+        "_token",
+        "children",
+        "current_step",
+    )
+
+    def __init__(
+        self,
+        *,
+        deadline: float | None = None,
+        on_progress: Callable[[float, float | None, str], None] | None = None,
+        on_child: Callable[[], None] | None = None,
+    ) -> None:
+        """`deadline` is a time.monotonic(); `on_progress(done, total, message)`; `on_child()` before each child."""
+        self._deadline = deadline
+        self._on_progress = on_progress
+        self._on_child = on_child
+        self._gate = _Gate(self)
+        self._token = threading.Event()
+        self._reasons: list[str] = []  # the first one counts; appending is atomic
+        self._steps = 0
+        self.children: list[Child] = []
+        self.current_step = ""
+
+    @property
+    def reason(self) -> str:
+        """Why the call was stopped; empty while it was not."""
+        return self._reasons[0] if self._reasons else ""
+
+    def check(self) -> None:
+        """A cancellation point: raises Stopped once the call is stopped or its deadline has passed."""
+        if not self._reasons:
+            if self._deadline is None or time.monotonic() < self._deadline:
+                return
+            self.cancel(TIMEOUT)
+        raise Stopped(self.reason, self.current_step)
+
+    def step(self, name: str, done: float = 0, total: float = 0) -> None:
+        """Name the step that begins now: a cancellation point, reported as progress.
+
+        Without a `total` the steps are counted; an operation numbers all of its steps or none.
+        """
+        self.check()
+        self.current_step = name
+        self._steps += 1
+        self.progress(done if total else self._steps, total or None, name)
+
+    def progress(self, done: float, total: float | None, message: str) -> None:
+        """Report progress to whoever asked for it, who also keeps it increasing and rare enough."""
+        if self._on_progress is not None and not self._reasons:
+            self._on_progress(done, total, message)
+
+    def commit(self) -> _Gate:
+        """The gate: `with call.commit(): os.replace(…)`; raises Stopped instead when the call is stopped."""
+        return self._gate
+
+    def wait(self, seconds: float) -> None:
+        """Sleep; a stop or the deadline ends it with Stopped."""
+        left = self.remaining()
+        self._token.wait(seconds if left is None else min(seconds, left))
+        self.check()
+
+    def remaining(self) -> float | None:
+        """Seconds until the deadline, at least 0; None without one."""
+        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+
+    def cancel(self, reason: str) -> None:
+        """Set the cancel token and shut the gate, without waiting for anything; the first reason counts."""
+        self._reasons.append(reason)
+        self._token.set()
+
+    def stop(self, reason: str) -> None:
+        """Cancel, then wait until the children are gone and a commit under way is over (both bounded)."""
+        stop_calls([self], reason)
+
+    def start(self, begin: Callable[[], Child]) -> Child:
+        """Let a child begin, through the gate; it is stopped with the call."""
+        if self._on_child is not None:
+            self._on_child()
+        with self._gate:
+            child = begin()
+            self.children.append(child)
+        return child
+
+
+def stop_calls(calls: Sequence[Call], reason: str) -> None:
+    """Stop several calls at once: all tokens, then all children together, then the commits under way.
+
+    Takes at most KILL_GRACE_SECONDS, DEATH_WAIT_SECONDS and COMMIT_WAIT_SECONDS together.
+    """
+    for call in calls:
+        call.cancel(reason)
+    _stop_children([child for call in calls for child in list(call.children)])
+    deadline = time.monotonic() + COMMIT_WAIT_SECONDS
+    for call in calls:
+        call.commit().wait(deadline - time.monotonic())
+    # A child that was just passing the gate; none can follow it.
+    _stop_children([child for call in calls for child in list(call.children)], 0)
+
+
+# --- children -------------------------------------------------------------------------------------
+
+
+class ChildResult(NamedTuple):
+    """How a child ended: its exit status (negative: the signal; None: over its time), the ends of its outputs."""
+
+    status: int | None
+    stdout: bytes
+    stderr: bytes
+    cut: bool  # an output was longer than was kept
+
+
+class _Tail:
+    """Drains a pipe in a thread of its own, so that no child ever blocks on it, and keeps its end."""
+
+    __slots__ = ("_limit", "_pipe", "_thread", "cut", "data")
+
+    def __init__(self, pipe: Any, limit: int) -> None:
+        self._pipe = pipe
+        self._limit = limit
+        self.data = bytearray()
+        self.cut = False
+        self._thread = threading.Thread(target=self._drain, daemon=True)
+        self._thread.start()
+
+    def _drain(self) -> None:
+        with self._pipe:
+            for chunk in iter(lambda: os.read(self._pipe.fileno(), READ_CHUNK_BYTES), b""):
+                self.data += chunk
+                excess = len(self.data) - self._limit
+                if excess > 0:
+                    del self.data[:excess]
+                    self.cut = True
+
+    def finish(self) -> bytes:
+        """What was kept, once the pipe has ended (or somebody who cannot be killed holds it open)."""
+        self._thread.join(DEATH_WAIT_SECONDS)
+        return bytes(self.data)
+
+
+class Child:
+    """A started process with all that it starts; as a context manager it leaves none of them behind."""
+
+    __slots__ = ("_call", "_pipes", "_stderr", "_stdout", "mark", "process")
+
+    def __init__(self, call: Call, process: Any, mark: bytes, pipes: tuple[int, ...], limit: int) -> None:
+        self._call = call
+        self.process = process
+        self.mark = mark
+        self._pipes = pipes
+        self._stdout = _Tail(process.stdout, limit)
+        self._stderr = _Tail(process.stderr, limit)
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        # What a child that has ended leaves running gets no time of grace.
+        _stop_children([self], KILL_GRACE_SECONDS if self.process.poll() is None else 0)
+        self._call.children.remove(self)
+        for pipe in self._pipes:
+            os.close(pipe)
+
+    def wait(self, seconds: float | None = None) -> int | None:
+        """The exit status, None when the process still runs after `seconds`; raises Stopped."""
+        from subprocess import TimeoutExpired
+
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while deadline is None or time.monotonic() < deadline:
+            try:
+                status = self.process.wait(CHILD_POLL_SECONDS)
+            except TimeoutExpired:
+                self._call.check()
+                continue
+            self._call.check()
+            return status
+        return None
+
+    def result(self, status: int | None) -> ChildResult:
+        """The result with what the outputs held; call it when nothing of the child runs any more."""
+        stdout, stderr = self._stdout.finish(), self._stderr.finish()
+        return ChildResult(status, stdout, stderr, self._stdout.cut or self._stderr.cut)
+
+    def send(self, data: bytes) -> None:
+        """Write to the child's descriptor 3; Failure dependency_failed when it reads no more."""
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[os.write(self._pipes[0], view) :]
+        except OSError:
+            self._call.check()
+            raise Failure("dependency_failed", self._last_words("no longer listens")) from None
+
+    def receive(self, seconds: float) -> bytes:
+        """What the child wrote to its descriptor 4; Failure dependency_failed at its end or after `seconds`."""
+        import select
+
+        deadline = time.monotonic() + seconds
+        while not select.select([self._pipes[1]], [], [], CHILD_POLL_SECONDS)[0]:
+            self._call.check()
+            if time.monotonic() >= deadline:
+                raise Failure("dependency_failed", self._last_words(f"said nothing for {seconds:g} s"))
+        data = os.read(self._pipes[1], READ_CHUNK_BYTES)
+        if not data:
+            self._call.check()
+            raise Failure("dependency_failed", self._last_words("has ended"))
+        return data
+
+    def _last_words(self, what: str) -> str:
+        text = bytes(self._stderr.data[-LAST_WORDS_BYTES:]).decode("utf-8", "replace").strip()
+        name = os.path.basename(self.process.args[0])
+        return redact(f"{name} {what}: {text}" if text else f"{name} {what}")
+
+
+# A process can be given descriptors 3 and 4 only from inside; this runs there and becomes the program.
+_BECOME = """\
+import os, sys
+os.dup2(int(sys.argv[1]), 3), os.dup2(int(sys.argv[2]), 4)
+os.close(int(sys.argv[1])), os.close(int(sys.argv[2]))
+try: os.execvp(sys.argv[3], sys.argv[3:])
+except OSError as error: sys.exit(error.strerror)
+"""
+
+
+def _make_pipes() -> tuple[int, int, int, int]:
+    """Two pipes: (child reads, we write, we read, child writes); the child's ends lie above 3 and 4."""
+    import fcntl
+
+    (theirs, write), (read, also_theirs) = os.pipe(), os.pipe()
+    raised = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, CHILD_PIPE_MIN_FD) for fd in (theirs, also_theirs)]
+    os.close(theirs)
+    os.close(also_theirs)
+    return raised[0], write, read, raised[1]
+
+
+def _feed(pipe: Any, data: bytes) -> None:
+    try:
+        with pipe:
+            pipe.write(data)
+    except OSError:
+        return  # it has ended without reading everything
+
+
+def _open_process(argv: Sequence[str], stdin: bytes, pass_fds: Sequence[int], **options: Any) -> Any:
+    import subprocess
+
+    if os.name == "nt":
+        options["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
+    else:
+        options.update(start_new_session=True, pass_fds=pass_fds)
+    source = subprocess.PIPE if stdin else subprocess.DEVNULL
+    pipe = subprocess.PIPE
+    try:
+        process = subprocess.Popen(list(argv), stdin=source, stdout=pipe, stderr=pipe, bufsize=0, **options)
+    except FileNotFoundError:
+        raise Failure("missing_dependency", f"{os.path.basename(argv[0])} is not there") from None
+    except OSError as error:
+        message = f"{os.path.basename(argv[0])} could not be started: {error.strerror}"
+        raise Failure("dependency_failed", message) from None
+    if stdin:
+        threading.Thread(target=_feed, args=(process.stdin, stdin), daemon=True).start()
+    return process
+
+
+def start_child(
+    call: Call,
+    argv: Sequence[str],
+    *,
+    stdin: bytes = b"",
+    cwd: str | None = None,
+    env: Mapping[str, str] | None = None,
+    output_max_bytes: int = CHILD_OUTPUT_MAX_BYTES,
+    pipes: bool = False,
+) -> Child:
+    """Start a process in a session of its own; with `pipes` (POSIX) it can be talked with over descriptors 3 and 4.
+
+    `env` None is our own. Failure missing_dependency or dependency_failed when it cannot be started; Stopped.
+    """
+    mark = f"{CHILD_MARK}={os.getpid()}-{os.urandom(CHILD_MARK_BYTES).hex()}"
+    environment = {**(os.environ if env is None else env), CHILD_MARK: mark.partition("=")[2]}
+
+    def begin() -> Child:
+        ends = _make_pipes() if pipes else ()
+        theirs = [ends[0], ends[-1]] if pipes else []
+        shim = [sys.executable, "-I", "-S", "-c", _BECOME, *map(str, theirs)] if pipes else []
+        try:
+            process = _open_process([*shim, *argv], stdin, theirs, cwd=cwd, env=environment)
+        except BaseException:
+            for fd in ends[1:-1]:
+                os.close(fd)
+            raise
+        finally:
+            for fd in theirs:
+                os.close(fd)
+        process.args = list(argv)
+        return Child(call, process, mark.encode("ascii"), tuple(ends[1:-1]), output_max_bytes)
+
+    return call.start(begin)
+
+
+def run_child(
+    call: Call, argv: Sequence[str], *, seconds: float | None = None, **options: Any
+) -> ChildResult:
+    """Run a process to its end, at most `seconds`; the options are those of `start_child`; raises Stopped."""
+    with start_child(call, argv, **options) as child:
+        status = child.wait(seconds)
+    return child.result(status)
+
+
+# --- stopping what runs ---------------------------------------------------------------------------
+
+
+def _read_proc(pid: str, name: str) -> bytes:
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return file.read()
+    except OSError:
+        return b""  # gone by now, or somebody else's
+
+
+def _family(children: Sequence[Child]) -> set[int]:
+    """The live processes that `children` started, on Linux: by session, group, mark and parent; zombies are gone."""
+    groups = {str(child.process.pid).encode("ascii") for child in children}  # each led its group and session
+    marks = [child.mark for child in children]
+    parents, alive, found = {}, set(), set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        state, parent, *its = _read_proc(pid, "stat").rpartition(b")")[2].split()[:4] or (b"X", 0)
+        parents[int(pid)] = int(parent)
+        if state not in (b"Z", b"X"):
+            alive.add(int(pid))
+        environment = b"" if groups.intersection(its) else _read_proc(pid, "environ")
+        if groups.intersection(its) or any(mark in environment for mark in marks):
+            found.add(int(pid))
+    grown = found
+    while grown:
+        grown = {pid for pid, parent in parents.items() if parent in found} - found
+        found |= grown
+    return found & alive
+
+
+def _targets(children: Sequence[Child]) -> set[int]:
+    """What to send signals to: processes on Linux, elsewhere whole groups (negative) that have a live member."""
+    for child in children:
+        child.process.poll()  # takes a zombie of ours away
+    if sys.platform == "linux":
+        return _family(children)
+    return {-child.process.pid for child in children if _signal([-child.process.pid], 0)}
+
+
+def _signal(targets: Iterable[int], number: int) -> bool:
+    """Send a signal; False when it reached nobody."""
+    reached = False
+    for target in targets:
+        try:
+            os.kill(target, number)
+            reached = True
+        except OSError:
+            continue  # gone by now
+    return reached
+
+
+def _stop_trees(children: Sequence[Child]) -> None:
+    """Windows: end each process with all of its descendants."""
+    import subprocess
+
+    tool = os.path.join(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32", "taskkill.exe")
+    nothing = {name: subprocess.DEVNULL for name in ("stdin", "stdout", "stderr")}
+    ending = [
+        subprocess.Popen([tool, "/T", "/F", "/PID", str(child.process.pid)], **nothing) for child in children
+    ]
+    for process in [*ending, *(child.process for child in children)]:
+        try:
+            process.wait(KILL_GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def _stop_children(children: Sequence[Child], grace_seconds: float = KILL_GRACE_SECONDS) -> None:
+    """The ladder, for all groups at once: SIGTERM, after the grace SIGKILL, until none is left (bounded)."""
+    import signal
+
+    if os.name == "nt":
+        _stop_trees([child for child in children if child.process.poll() is None])
+        return
+    asked: set[int] = set()
+    kill_at = time.monotonic() + grace_seconds
+    targets = _targets(children) if children else set()
+    while targets and time.monotonic() < kill_at + DEATH_WAIT_SECONDS:
+        if time.monotonic() < kill_at:
+            _signal(targets - asked, signal.SIGTERM)
+        else:
+            _signal(targets, signal.SIGKILL)
+        asked |= targets
+        time.sleep(CHILD_LOOK_SECONDS)
+        targets = _targets(children)
 
 # ======================================================================
 # §06 workspace: every touch of a file stays inside
@@ -5257,12 +5731,1084 @@ def run_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> int:
 # ======================================================================
 # §17 protocol: sans-I/O JSON-RPC and MCP core for both revisions
 # ======================================================================
-# Rules: uses §01-04; the tools' table is an argument; pure.
+# Rules: uses §01-04; the tools' table is an argument; pure. Bytes go in, effects come out (WIRE §1-7); the choke
+# point is `Session.receive`. Which ids are in flight, cancelled or answered is known here and nowhere else. What the
+# revisions do differently stands in the columns of METHODS. Results that never change are rendered once, as bytes.
+
+
+class ToolCall(NamedTuple):
+    """One `tools/call` in flight; two calls are the same only if they are the same object."""
+
+    id: str | int
+    name: str
+    arguments: dict[str, Any]
+    progress_token: str | int | None
+    revision: str
+
+
+class Send(NamedTuple):
+    """Effect: write this line to the client."""
+
+    line: bytes
+
+
+class Start(NamedTuple):
+    """Effect: start this call and bring its outcome to `Session.finish`."""
+
+    call: ToolCall
+
+
+class Cancel(NamedTuple):
+    """Effect: stop this call; nobody waits for its answer."""
+
+    call: ToolCall
+
+
+class Fault(NamedTuple):
+    """Effect: tell the operator about a fault of ours; the client got its -32603."""
+
+    trace: str
+
+
+Effect = Any  # Send | Start | Cancel | Fault: a union of classes cannot be written in an alias on 3.9
+
+
+class Refused(Exception):
+    """A message that is answered with a JSON-RPC error: to which id (None: null), code, message, data."""
+
+    def __init__(self, identity: str | int | None, code: int, message: str, **data: Any) -> None:
+        super().__init__(message)
+        self.identity = identity
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+# --- framing (WIRE §1) ----------------------------------------------------------------------------
+
+
+class Framer:
+    """Bytes in any split become lines without their endings; None stands for a line that was too long."""
+
+    __slots__ = ("_head", "_is_dropping", "_limit", "_line")
+
+    def __init__(self, limit: int = LINE_MAX_BYTES) -> None:
+        self._limit = limit
+        self._line = bytearray()  # of a line whose end has not come: limit + 1 bytes and one read at most
+        self._is_dropping = False
+        self._head: bytes | None = (
+            b""  # the stream's first bytes, as long as they may become a byte order mark
+        )
+
+    def feed(self, data: bytes) -> list[bytes | None]:
+        """The lines that `data` completes, blank ones left out."""
+        if self._head is not None:
+            data = self._head + data
+            if len(data) < len(BYTE_ORDER_MARK) and BYTE_ORDER_MARK.startswith(data):
+                self._head = data
+                return []
+            self._head = None
+            data = data.removeprefix(BYTE_ORDER_MARK)
+        return self._split(data)
+
+    def end(self) -> list[bytes | None]:
+        """The line that the end of input completes, if there is one."""
+        data, self._head = self._head or b"", None
+        lines = self._split(data)
+        if len(self._line) > self._limit:  # only a line feed makes a carriage return part of the ending
+            return [*lines, None]
+        return [*lines, *self._split(b"\n")]
+
+    def _split(self, data: bytes) -> list[bytes | None]:
+        lines: list[bytes | None] = []
+        pieces = data.split(b"\n")
+        rest = pieces.pop()
+        for piece in pieces:
+            if self._line or self._is_dropping:
+                self._keep(piece, lines)
+                piece = bytes(self._line)
+                self._line.clear()
+            is_over = len(piece) - piece.endswith(b"\r") > self._limit
+            if is_over or (piece.strip(JSON_BLANKS) and not self._is_dropping):
+                lines.append(None if is_over else piece)
+            self._is_dropping = False
+        self._keep(rest, lines)
+        return lines
+
+    def _keep(self, piece: bytes, lines: list[bytes | None]) -> None:
+        """Add to the unfinished line; one that has become too long is told at once, then dropped to its end."""
+        if self._is_dropping:
+            return
+        self._line += piece
+        if len(self._line) - self._line.endswith(b"\r") > self._limit:
+            self._line.clear()
+            self._is_dropping = True
+            lines.append(None)
+
+
+# --- one message (WIRE §3) ------------------------------------------------------------------------
+
+_ABSENT: Any = object()
+_ONE_OF_BOTH = " or ".join(REVISIONS)
+
+
+class Message(NamedTuple):
+    """A well-formed request, or a notification (`id` absent); `params` not yet looked at."""
+
+    id: Any
+    method: str
+    params: Any
+
+
+class Request(NamedTuple):
+    """A request whose revision is known."""
+
+    id: str | int
+    method: str
+    params: dict[str, Any]
+    revision: str
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, (str, int)) and not isinstance(value, bool)
+
+
+def _shown(value: str | int) -> str:
+    """A name or an id as a message shows it: as JSON, cut."""
+    text = json.dumps(value)
+    return text if len(text) <= TOOL_NAME_SHOWN_CHARS else text[:TOOL_NAME_SHOWN_CHARS] + "…"
+
+
+def check_message(message: Any) -> Message | None:
+    """The parts of a JSON-RPC message, None for a response (which nobody asked for); Refused in WIRE §3's order."""
+    if isinstance(message, list):
+        text = "a message must be an object; batches are no part of this protocol: send one message per line"
+        raise Refused(None, INVALID_REQUEST, text)
+    if not isinstance(message, dict):
+        raise Refused(None, INVALID_REQUEST, f"a message must be an object, not {type_name(message)}")
+    if "method" not in message and ("result" in message or "error" in message):
+        return None
+    identity = message.get("id", _ABSENT)
+    known = identity if _is_id(identity) else None
+    if message.get("jsonrpc") != "2.0":
+        raise Refused(known, INVALID_REQUEST, 'the member "jsonrpc" must be "2.0"')
+    if known is None and identity is not _ABSENT:
+        text = 'the member "id" must be a string or an integer; a notification has none'
+        raise Refused(None, INVALID_REQUEST, text)
+    if not isinstance(message.get("method"), str):
+        raise Refused(known, INVALID_REQUEST, 'the member "method" must be a string')
+    return Message(identity, message["method"], message.get("params", _ABSENT))
+
+
+def _check_object(identity: str | int, owner: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A member that must be an object where it is present; the empty one where it is not."""
+    value = owner.get(name, _ABSENT)
+    if value is not _ABSENT and not isinstance(value, dict):
+        raise Refused(identity, INVALID_PARAMS, f'"{name}" must be an object, not {type_name(value)}')
+    return {} if value is _ABSENT else value
+
+
+def _check_text(identity: str | int, owner: Mapping[str, Any], name: str, which: str) -> str:
+    value = owner.get(name)
+    if not isinstance(value, str):
+        raise Refused(identity, INVALID_PARAMS, f'"{name}" must be a string: {which}')
+    return value
+
+
+def _check_supported(identity: str | int, named: str) -> None:
+    if named not in REVISIONS:
+        text = "Unsupported protocol version"
+        raise Refused(identity, UNSUPPORTED_VERSION, text, supported=list(REVISIONS), requested=named)
+
+
+def check_revision(message: Message, params: Mapping[str, Any], is_greeted: bool) -> str:
+    """The revision that serves a request other than `initialize`; Refused in the order of WIRE §4."""
+    meta = _check_object(message.id, params, "_meta")
+    named = _check_text(message.id, meta, META_VERSION, _ONE_OF_BOTH) if META_VERSION in meta else None
+    if named is not None:
+        _check_supported(message.id, named)
+    for name in (META_CAPABILITIES, META_CLIENT):
+        _check_object(message.id, meta, name)
+    if named is not None:
+        return named
+    if is_greeted or message.method == "ping":
+        return LEGACY
+    text = f'name a revision in params._meta["{META_VERSION}"], or send "initialize" first'
+    raise Refused(message.id, INVALID_PARAMS, text, supported=list(REVISIONS))
+
+
+# --- what goes out --------------------------------------------------------------------------------
+
+
+def _render_id(identity: str | int) -> bytes:
+    return render_wire(identity)[:-1] if isinstance(identity, str) else b"%d" % identity
+
+
+def _render_result(identity: str | int, result: bytes) -> bytes:
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (_render_id(identity), result)
+
+
+def _render_error(refused: Refused) -> bytes:
+    error = {
+        "code": refused.code,
+        "message": refused.message,
+        **({"data": refused.data} if refused.data else {}),
+    }
+    return render_wire({"jsonrpc": "2.0", "id": refused.identity, "error": clean(error)})
+
+
+class Facts(NamedTuple):
+    """What the results are made of: the tools as `tools/list` shows them, who we are, how to use us."""
+
+    tools: Sequence[Mapping[str, Any]]
+    server_info: Mapping[str, str]
+    instructions: str
+
+
+def _modern(facts: Facts, *, is_cacheable: bool = False) -> dict[str, Any]:
+    cache = {"ttlMs": LIST_TTL_MS, "cacheScope": "public"} if is_cacheable else {}
+    return {"resultType": "complete", **cache, "_meta": {META_SERVER: facts.server_info}}
+
+
+def _discovery(facts: Facts) -> dict[str, Any]:
+    about = {"supportedVersions": list(REVISIONS), "capabilities": {"tools": {}}}
+    return {**about, "instructions": facts.instructions, **_modern(facts, is_cacheable=True)}
+
+
+def _greeting(facts: Facts) -> dict[str, Any]:
+    about = {"protocolVersion": LEGACY, "capabilities": {"tools": {}}, "serverInfo": facts.server_info}
+    return {**about, "instructions": facts.instructions}
+
+
+# --- the session ----------------------------------------------------------------------------------
+
+
+class _Flight:
+    """A call in flight and how far its progress was told."""
+
+    __slots__ = ("call", "done", "told_at")
+
+    def __init__(self, call: ToolCall) -> None:
+        self.call = call
+        self.done = self.told_at = float("-inf")
+
+
+class Session:
+    """One client on one stream: bytes in, effects out. Its methods are called one at a time, `render` excepted."""
+
+    def __init__(
+        self, tools: Sequence[Mapping[str, Any]], server_info: Mapping[str, str], instructions: str
+    ) -> None:
+        self._facts = Facts(tools, server_info, instructions)
+        self._framer = Framer()
+        self._flights: dict[str | int, _Flight] = {}  # by id: 1 and "1" differ, nothing else is an id
+        self._prepared: dict[tuple[str, str], bytes] = {}
+        self.is_greeted = False
+
+    def receive(self, data: bytes) -> list[Effect]:
+        """[2/9] The effects of the next bytes from the client, split anywhere. The choke point of all input."""
+        return [effect for line in self._framer.feed(data) for effect in self._on_line(line)]
+
+    def end_of_input(self) -> list[Effect]:
+        """The effects of a last line without its newline."""
+        return [effect for line in self._framer.end() for effect in self._on_line(line)]
+
+    def finish(self, call: ToolCall, reply: bytes | None) -> list[Effect]:
+        """[9/9] A call is over: its answer, rendered, goes out and its id is free; nothing if it was cancelled.
+
+        Completed, failed and timed out calls all end here; `reply` None gives no answer.
+        """
+        if not self._is_in_flight(call):
+            return []
+        del self._flights[call.id]
+        return [] if reply is None else [Send(reply)]
+
+    def render(self, call: ToolCall, envelope: Mapping[str, Any]) -> bytes:
+        """The answer to a call, for `finish`; costly for a large envelope, so it may be called from any thread."""
+        text = render_wire(render_json(envelope))[:-1]
+        more = self.prepared("tools/call", call.revision)[1:-1]
+        shape = b'{"content":[{"type":"text","text":%b}],"isError":%b%b%b}'
+        is_error = b"false" if envelope["ok"] else b"true"
+        return _render_result(call.id, shape % (text, is_error, b"," if more else b"", more))
+
+    def progress(
+        self, call: ToolCall, done: float, total: float | None, message: str, now: float
+    ) -> list[Effect]:
+        """A progress notification, if one was asked for and is due; `now` in seconds of any steady clock."""
+        if call.progress_token is None or not self._is_in_flight(call):
+            return []
+        flight = self._flights[call.id]
+        if done <= flight.done or now - flight.told_at < PROGRESS_INTERVAL_SECONDS:
+            return []
+        flight.done, flight.told_at = done, now
+        params = {"progressToken": call.progress_token, "progress": done}
+        params.update({} if total is None else {"total": total}, message=clean(message))
+        return [Send(render_wire({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}))]
+
+    def prepared(self, method: str, revision: str) -> bytes:
+        """The JSON of a method's fixed members in one revision, rendered on first use."""
+        key = (method, revision)
+        if key not in self._prepared:
+            self._prepared[key] = render_wire(METHODS[method].column(revision)(self._facts))[:-1]
+        return self._prepared[key]
+
+    def cancel(self, call_id: Any) -> list[Effect]:
+        """The client gives up a call: its id is free at once and no answer follows; unknown ids are ignored."""
+        flight = self._flights.pop(call_id, None) if _is_id(call_id) else None
+        return [] if flight is None else [Cancel(flight.call)]
+
+    def fly(self, call: ToolCall) -> list[Effect]:
+        """A call begins; its id is taken until `finish` or `cancel`."""
+        self._flights[call.id] = _Flight(call)
+        return [Start(call)]
+
+    def _is_in_flight(self, call: ToolCall) -> bool:
+        flight = self._flights.get(call.id)
+        return flight is not None and flight.call is call
+
+    def _on_line(self, line: bytes | None) -> list[Effect]:
+        """One line, whatever it holds: the border at which every exception ends."""
+        message = None
+        try:
+            if line is None:
+                text = (
+                    f"a line is longer than {LINE_MAX_BYTES} bytes; name a file instead of sending its text"
+                )
+                raise Refused(None, INVALID_REQUEST, text)
+            message = check_message(decode_message(line))
+            if message is None:
+                return []
+            return on_notification(self, message) if message.id is _ABSENT else self._on_request(message)
+        except JsonError as error:
+            return [Send(_render_error(Refused(None, error.code, error.message)))]
+        except Refused as refused:
+            return [Send(_render_error(refused))]
+        except Exception:
+            return self._on_fault(message)
+
+    def _on_fault(self, message: Message | None) -> list[Effect]:
+        from traceback import format_exc
+
+        effects: list[Effect] = [Fault(format_exc())]
+        if message is None or message.id is not _ABSENT:
+            text = "internal error; its details are on the server's standard error"
+            effects.append(Send(_render_error(Refused(message and message.id, INTERNAL_ERROR, text))))
+        return effects
+
+    def _on_request(self, message: Message) -> list[Effect]:
+        given = {} if message.params is _ABSENT else {"params": message.params}
+        params = _check_object(message.id, given, "params")
+        if message.id in self._flights:
+            text = f"the id {_shown(message.id)} is that of a call still in flight; use another one"
+            raise Refused(None, INVALID_REQUEST, text)
+        row = METHODS.get(message.method)
+        revision = (row and row.always) or check_revision(message, params, self.is_greeted)
+        return answer_request(self, Request(message.id, message.method, params, revision))
+
+
+# --- the methods (WIRE §5) ------------------------------------------------------------------------
+
+
+def on_notification(session: Session, message: Message) -> list[Effect]:
+    """A message without id: only a cancellation has an effect, and nothing is ever answered."""
+    if message.method == "notifications/cancelled" and isinstance(message.params, dict):
+        return session.cancel(message.params.get("requestId"))
+    return []
+
+
+def on_fixed(session: Session, request: Request) -> list[Effect]:
+    """Answer with what never changes: `ping`, `server/discover`."""
+    return [Send(_render_result(request.id, session.prepared(request.method, request.revision)))]
+
+
+def on_initialize(session: Session, request: Request) -> list[Effect]:
+    """The handshake, which exists in the legacy revision only, whichever of the two is named."""
+    named = _check_text(request.id, request.params, "protocolVersion", _ONE_OF_BOTH)
+    for name in ("capabilities", "clientInfo"):
+        _check_object(request.id, request.params, name)
+    _check_supported(request.id, named)
+    session.is_greeted = True
+    return on_fixed(session, request)
+
+
+def on_tools_list(session: Session, request: Request) -> list[Effect]:
+    """All tools at once: no cursor is ever issued, so none is accepted."""
+    if "cursor" in request.params:
+        raise Refused(request.id, INVALID_PARAMS, 'there is one page only: leave "cursor" out')
+    return on_fixed(session, request)
+
+
+def on_tools_call(session: Session, request: Request) -> list[Effect]:
+    """[5/9] A well-formed call becomes Start(ToolCall); what the tool makes of its arguments is not known here."""
+    name = _check_text(request.id, request.params, "name", "one that tools/list names")
+    arguments = _check_object(request.id, request.params, "arguments")
+    token = request.params.get("_meta", {}).get("progressToken")
+    call = ToolCall(request.id, name, arguments, token if _is_id(token) else None, request.revision)
+    return session.fly(call)
+
+
+class Method(NamedTuple):
+    """A row: who answers, the fixed members of the result in each revision (None: no such method there)."""
+
+    answer: Callable[[Session, Request], list[Effect]]
+    modern: Callable[[Facts], dict[str, Any]] | None
+    legacy: Callable[[Facts], dict[str, Any]] | None
+    always: str | None = None  # the revision that serves it whatever the request names
+
+    def column(self, revision: str) -> Callable[[Facts], dict[str, Any]] | None:
+        """The column of a revision."""
+        return self.modern if revision == MODERN else self.legacy
+
+
+def answer_request(session: Session, request: Request) -> list[Effect]:
+    """[4/9] Let the method's row answer; Refused when the request's revision has no such method."""
+    row = METHODS.get(request.method)
+    if row is None or row.column(request.revision) is None:
+        known = ", ".join(name for name, other in METHODS.items() if other.column(request.revision))
+        text = f"no method {_shown(request.method)} in {request.revision}; there are: {known}"
+        raise Refused(request.id, METHOD_NOT_FOUND, text)
+    return row.answer(session, request)
+
+
+# fmt: off
+METHODS: Mapping[str, Method] = {
+    #                         answer         2026-07-28                                       2025-11-25
+    "server/discover": Method(on_fixed,      _discovery,                                      None),
+    "initialize":      Method(on_initialize, None,                                            _greeting, LEGACY),
+    "ping":            Method(on_fixed,      _modern,                                         lambda facts: {}),
+    "tools/list":      Method(on_tools_list, lambda facts: {"tools": facts.tools, **_modern(facts, is_cacheable=True)},
+                                                                                              lambda facts: {"tools": facts.tools}),
+    "tools/call":      Method(on_tools_call, _modern,                                         lambda facts: {}),
+}
+# fmt: on
 
 # ======================================================================
 # §18 server: the stdio loop
 # ======================================================================
-# Rules: uses §01-06, §15-17.
+# Rules: uses §01-06, §15-17. The main thread reads, feeds the session and carries its effects out; it never waits
+# for a tool or for a client that does not read. Tools run in worker threads. `Outbox.write` is the choke point of
+# stdout. One lock guards the session and the queue; what is costly (running, redacting, encoding) happens outside.
+
+SERVER_INFO = {"name": "protoyard", "title": "Protoyard", "version": __version__}
+INSTRUCTIONS = (
+    "Protoyard turns a short brief into clickable HTML prototypes with fictional data, by rules: no model, no "
+    "network. Start with `quick` and a brief in plain words; it answers with the pages to open in a browser. Look "
+    "closer with `list` and `show`, check hand edits with `validate`, and read `blueprint_schema` before you write "
+    "or change a blueprint. Everything lives under prototypes/ in the workspace and nothing is ever overwritten. "
+    "A failure says what was wrong and what to do next."
+)
+TERMINAL_HINT = (
+    "protoyard mcp speaks the Model Context Protocol with an agent host, not with people.\n"
+    "Register it: protoyard mcp-config --client NAME. Check it: protoyard doctor. Ctrl-D ends it.\n"
+)
+
+
+class Limits(NamedTuple):
+    """The server's limits; other values are for tests."""
+
+    workers: int = WORKERS_MAX
+    queue: int = QUEUE_MAX
+    abandoned: int = ABANDONED_MAX
+    stop_seconds: float = CALL_STOP_SECONDS
+    outbox_bytes: int = OUTBOX_MAX_BYTES
+
+
+# --- the log: stderr, where hosts show every line as trouble --------------------------------------
+
+_LOG_LEVELS = ("debug", "info", "warning")
+
+
+def _can_write(fd: int) -> bool:
+    """Would a write of PIPE_BUF bytes return at once? (On Windows nobody can tell.)"""
+    if os.name == "nt":
+        return True
+    import select
+
+    return bool(select.select([], [fd], [], 0)[1])
+
+
+def write_log(level: str, text: str) -> None:
+    """A diagnostic on stderr, redacted, where PROTOYARD_LOG asks for its level; dropped when nobody reads there."""
+    wanted = os.environ.get("PROTOYARD_LOG", "")
+    if _LOG_LEVELS.index(level) < _LOG_LEVELS.index(wanted if wanted in _LOG_LEVELS else "warning"):
+        return
+    try:
+        if _can_write(STDERR_FD):
+            os.write(STDERR_FD, f"protoyard: {redact(clean_text(text))}\n".encode("utf-8", "replace"))
+    except OSError:
+        return
+
+
+# --- what comes in --------------------------------------------------------------------------------
+
+
+def _read_input(fd: int) -> bytes | None:
+    try:
+        return os.read(fd, READ_CHUNK_BYTES)
+    except BlockingIOError:
+        return None
+    except OSError as error:
+        write_log("warning", f"standard input cannot be read: {error.strerror}; taken as its end")
+        return b""
+
+
+class SelectInput:
+    """Waits for bytes, wake-ups and signals in one place, on the thread that asks (POSIX)."""
+
+    __slots__ = ("_fd", "_select", "_wake_fd", "signal_fd")
+
+    def __init__(self, fd: int) -> None:
+        import select
+
+        self._fd = fd
+        self._select = select.select
+        self._wake_fd, self.signal_fd = os.pipe()
+        os.set_blocking(self._wake_fd, False)
+        os.set_blocking(self.signal_fd, False)
+
+    def read(self, seconds: float | None, *, is_paused: bool) -> bytes | None:
+        """The next bytes, b"" at the end; None when woken, after `seconds`, and always while paused."""
+        sources = [self._wake_fd] if is_paused else [self._wake_fd, self._fd]
+        ready = self._select(sources, [], [], seconds)[0]
+        if self._wake_fd in ready:
+            os.read(self._wake_fd, READ_CHUNK_BYTES)
+        return _read_input(self._fd) if self._fd in ready else None
+
+    def wake(self) -> None:
+        """Let `read` return; from any thread."""
+        try:
+            os.write(self.signal_fd, b"\0")
+        except BlockingIOError:
+            return  # it is full of wake-ups
+
+
+class ThreadInput:
+    """The same where pipes cannot be selected (Windows): a thread reads; the asking one wakes for signals."""
+
+    __slots__ = ("_changed", "_data", "_fd", "_is_woken")
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._changed = threading.Condition()
+        self._data: list[bytes] = []  # one read at most
+        self._is_woken = False
+        threading.Thread(target=self._pump, daemon=True).start()
+
+    def _pump(self) -> None:
+        data: bytes | None = None
+        while data != b"":
+            data = _read_input(self._fd)
+            with self._changed:
+                self._data += [] if data is None else [data]
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: not self._data)
+
+    def read(self, seconds: float | None, *, is_paused: bool) -> bytes | None:
+        """As SelectInput.read."""
+        most = SIGNAL_POLL_SECONDS if seconds is None else min(seconds, SIGNAL_POLL_SECONDS)
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_woken or (self._data and not is_paused), most)
+            self._is_woken = False
+            if is_paused or not self._data:
+                return None
+            self._changed.notify_all()
+            return self._data.pop()
+
+    def wake(self) -> None:
+        """As SelectInput.wake."""
+        with self._changed:
+            self._is_woken = True
+            self._changed.notify_all()
+
+
+# --- what goes out --------------------------------------------------------------------------------
+
+
+class Outbox:
+    """The way to stdout: whole messages, one after the other, and no caller ever waits for the client."""
+
+    def __init__(self, fd: int, on_change: Callable[[], None]) -> None:
+        """`on_change` is called from any thread when everything has gone out, or nothing can any more."""
+        self._fd = fd
+        self._on_change = on_change
+        self._changed = threading.Condition(threading.Lock())
+        self._queue: list[memoryview] = []  # the first one is being written by the writer thread
+        self._has_writer = False
+        self.waiting_bytes = 0
+        self.error: OSError | None = None  # the client is gone
+
+    def write(self, data: bytes) -> None:
+        """Send whole messages. The choke point of stdout.
+
+        They are written here only while that cannot block, else by the writer thread.
+        """
+        with self._changed:
+            if self.error is not None:
+                return
+            rest = memoryview(data)
+            if not self._queue:
+                rest = self._write_ready(rest)
+            if rest and self.error is None:
+                self._queue.append(rest)
+                self.waiting_bytes += len(rest)
+                self._start_writer()
+                self._changed.notify()
+
+    def _write_ready(self, rest: memoryview) -> memoryview:
+        """Write as long as the platform promises not to block: pieces of PIPE_BUF to what is writable."""
+        if os.name == "nt":
+            return rest
+        import select
+
+        try:
+            while rest and select.select([], [self._fd], [], 0)[1]:
+                rest = rest[os.write(self._fd, rest[: select.PIPE_BUF]) :]
+        except BlockingIOError:
+            return rest
+        except OSError as error:
+            self._fail(error)
+        return rest
+
+    def _start_writer(self) -> None:
+        if not self._has_writer:
+            self._has_writer = True
+            threading.Thread(target=self._write_waiting, name="outbox", daemon=True).start()
+
+    def _write_waiting(self) -> None:
+        while self.error is None:
+            with self._changed:
+                self._changed.wait_for(lambda: self._queue)
+                piece = self._queue[0][:READ_CHUNK_BYTES]
+            try:
+                self._took(self._write_piece(piece))
+            except OSError as error:
+                with self._changed:
+                    self._fail(error)
+
+    def _write_piece(self, piece: memoryview) -> int:
+        try:
+            return os.write(self._fd, piece)
+        except BlockingIOError:  # a pipe that somebody made non-blocking
+            import select
+
+            select.select([], [self._fd], [])
+            return 0
+
+    def _took(self, count: int) -> None:
+        with self._changed:
+            self._queue[0] = self._queue[0][count:]
+            if not self._queue[0]:
+                del self._queue[0]
+            self.waiting_bytes -= count
+        self._on_change()
+
+    def _fail(self, error: OSError) -> None:
+        self.error = error
+        self._queue.clear()
+        self.waiting_bytes = 0
+        self._on_change()
+
+
+# --- the calls ------------------------------------------------------------------------------------
+
+
+class _Job:
+    """A call on its way through the queue and a worker."""
+
+    __slots__ = ("argv", "call", "is_over", "is_stopping", "request", "row")
+
+    def __init__(self, request: ToolCall, row: Operation, argv: list[str], call: Call) -> None:
+        self.request = request
+        self.row = row
+        self.argv = argv
+        self.call = call
+        self.is_stopping = False
+        self.is_over = threading.Event()  # no thread works on it any more
+
+
+def describe_timeout(step: str, seconds: float) -> Failure:
+    """What a call that was stopped at its bound is answered."""
+    reached = f'at the step "{step}"' if step else "before its first step"
+    message = f"stopped after {seconds:g} s {reached}; what had been written until then stays"
+    return Failure("timeout", message, "look at what is there (list, show), then ask for less at once")
+
+
+class Server:
+    """One session with its queue and its workers; `run` is the loop of the main thread."""
+
+    def __init__(
+        self,
+        *,
+        rows: Sequence[Operation],
+        directory: str,
+        read_only: bool,
+        limits: Limits,
+        source: SelectInput | ThreadInput,
+        stdout_fd: int,
+    ) -> None:
+        self._rows = {row.name: row for row in rows if row.served}
+        self._directory = directory
+        self._read_only = read_only
+        self._limits = limits
+        self._source = source
+        self._outbox = Outbox(stdout_fd, source.wake)
+        self._session = Session([render_tool(row) for row in self._rows.values()], SERVER_INFO, INSTRUCTIONS)
+        self._problem = self._find_problem()
+        self._changed = threading.Condition(threading.Lock())  # guards the session and all that follows
+        self._jobs: dict[int, _Job] = {}  # not yet answered, by the id() of the request, the oldest first
+        self._waiting: list[_Job] = []  # in the queue
+        self._ready: list[_Job] = []  # have a slot, no worker has picked them up yet
+        self._running: list[_Job] = []  # have a slot
+        self._given_up: list[_Job] = []  # lost their slot: their workers did not return in time
+        self._writer: _Job | None = None  # whose turn it is to write
+        self._idle_workers = 0
+        self._stoppers = 0
+        self._is_closing = False
+        self.signals: list[int] = []  # the exit statuses that they ask for
+
+    def _find_problem(self) -> Failure | None:
+        try:
+            Workspace(self._directory)
+        except Failure as failure:
+            return failure
+        return None
+
+    # --- the loop ---
+
+    def run(self) -> int:
+        """Serve until the input ends, a signal comes or the client is gone; returns the exit status."""
+        try:
+            while not self._is_done():
+                is_paused = self._is_closing or self._outbox.waiting_bytes >= self._limits.outbox_bytes
+                data = self._source.read(self._seconds_to_next(), is_paused=is_paused)
+                if data is not None:
+                    self._take(data)
+                self._stop_overdue()
+        finally:
+            with self._changed:
+                jobs = [*self._jobs.values(), *self._running, *self._given_up]
+                self._waiting.clear()
+            stop_calls([job.call for job in jobs], CANCELLED)
+        return self.signals[0] if self.signals else self._end_status()
+
+    def _is_done(self) -> bool:
+        if self.signals or self._outbox.error is not None:
+            return True
+        if not self._is_closing:
+            return False
+        with self._changed:
+            return not self._jobs and not self._stoppers and not self._outbox.waiting_bytes
+
+    def _end_status(self) -> int:
+        error = self._outbox.error
+        if error is None or isinstance(error, BrokenPipeError):
+            return EXIT_DONE
+        write_log("warning", f"standard output cannot be written: {error.strerror}")
+        return EXIT_FAILED
+
+    def _take(self, data: bytes) -> None:
+        with self._changed:
+            effects = self._session.receive(data) if data else self._session.end_of_input()
+            self._is_closing = not data
+        lines = []
+        for effect in effects:
+            if type(effect) is Send:
+                lines.append(effect.line)
+            elif type(effect) is Start:
+                self.start_call(effect.call)
+            elif type(effect) is Cancel:
+                self._cancel(effect.call)
+            else:
+                write_log("warning", effect.trace)
+        if lines:
+            self._outbox.write(b"".join(lines))
+
+    def _seconds_to_next(self) -> float | None:
+        if not self._jobs:
+            return None
+        with self._changed:
+            return next((job.call.remaining() for job in self._jobs.values() if not job.is_stopping), None)
+
+    # --- a call begins ---
+
+    def start_call(self, request: ToolCall) -> None:
+        """[6/9] Check a call in the order of WIRE §6 and queue it; what is refused is answered at once."""
+        reply = self._attempt(request, lambda: self._admit(request))
+        if reply is not None:
+            self._finish(request, reply)
+
+    def _admit(self, request: ToolCall) -> None:
+        row = self._rows.get(request.name)
+        if row is None:
+            name = request.name[:TOOL_NAME_SHOWN_CHARS]
+            raise Failure("unknown_tool", f'there is no tool "{name}"', f"there are: {', '.join(self._rows)}")
+        size = json_bytes(request.arguments)
+        if size > ARGUMENTS_MAX_BYTES:
+            message = f"the arguments are {size} bytes of JSON; at most {ARGUMENTS_MAX_BYTES} are allowed"
+            raise Failure("arguments_too_large", message, "send less at once")
+        values = check_arguments(row, request.arguments)
+        if self._read_only and row.writes:
+            hint = "start the server without --read-only to write"
+            raise Failure("read_only", f"{row.name} writes, and this server only reads", hint)
+        if self._problem is not None:
+            raise Failure(self._problem.code, self._problem.message, self._problem.hint)
+        self._queue(request, row, build_argv(row, values))
+
+    def _queue(self, request: ToolCall, row: Operation, argv: list[str]) -> None:
+        call = Call(
+            deadline=time.monotonic() + self._limits.stop_seconds,
+            on_progress=lambda *told: self._progress(request, *told),
+            on_child=lambda: self._pass_turn(job),
+        )
+        job = _Job(request, row, argv, call)
+        with self._changed:
+            is_free = len(self._given_up) < self._limits.abandoned
+            if is_free and self._may_run(job):
+                self._give_slot(job)
+            elif is_free and len(self._waiting) < self._limits.queue:
+                self._waiting.append(job)
+            else:
+                message = "too many calls are running and waiting"
+                raise Failure("busy", message, "wait for their answers, then call again")
+            self._jobs[id(request)] = job
+
+    def _may_run(self, job: _Job) -> bool:
+        """A writer needs the turn as well, and waits for it in the queue: readers pass it."""
+        return len(self._running) < self._limits.workers and not (job.row.writes and self._writer)
+
+    def _give_slot(self, job: _Job) -> None:
+        if len(self._ready) >= self._idle_workers:
+            threading.Thread(target=self._work, daemon=True).start()
+        self._running.append(job)
+        self._ready.append(job)
+        if job.row.writes:
+            self._writer = job
+        self._changed.notify()
+
+    def _give_slots(self) -> None:
+        for job in list(self._waiting):
+            if self._may_run(job):
+                self._waiting.remove(job)
+                self._give_slot(job)
+
+    # --- in a worker ---
+
+    def _work(self) -> None:
+        """A worker thread: job after job, until it comes back too late from one."""
+        is_wanted = True
+        while is_wanted:
+            with self._changed:
+                self._idle_workers += 1
+                self._changed.wait_for(lambda: self._ready)
+                self._idle_workers -= 1
+                job = self._ready.pop(0)
+            self._finish(job.request, self._attempt(job.request, lambda job=job: self._execute(job)))
+            with self._changed:
+                is_wanted = self._release(job)
+
+    def _execute(self, job: _Job) -> dict[str, Any]:
+        write_log("debug", f"{job.row.name} starts")
+        job.call.check()
+        rows = tuple(self._rows.values())
+        return execute(job.argv, rows=rows, call=job.call, directory=self._directory)
+
+    def _attempt(self, request: ToolCall, work: Callable[[], dict[str, Any] | None]) -> bytes | None:
+        """The reply to a call whose envelope `work` makes: the border at which every exception ends."""
+        name = request.name[:TOOL_NAME_SHOWN_CHARS]
+        try:
+            envelope = work()
+            return None if envelope is None else self._render(request, envelope)
+        except Stopped as stopped:
+            if stopped.reason != TIMEOUT:
+                return None
+            failure = describe_timeout(stopped.step, self._limits.stop_seconds)
+        except Failure as refused:
+            failure = refused
+        except Exception:
+            import traceback
+
+            write_log("warning", traceback.format_exc())
+            hint = "the details are on the server's standard error"
+            failure = Failure("internal_error", f"a fault of Protoyard in {name}", hint)
+        return self._render(request, failed(name, failure))
+
+    def _render(self, request: ToolCall, envelope: dict[str, Any]) -> bytes:
+        shown = clean(envelope)
+        size = json_bytes(shown)
+        if size > ENVELOPE_MAX_BYTES:
+            message = f"the result is {size} bytes; at most {ENVELOPE_MAX_BYTES} are sent"
+            hint = "ask for less: a smaller `limit`, one `variant`, or leave `records` out"
+            shown = failed(shown["command"], Failure("output_too_large", message, hint))
+        return self._session.render(request, shown)
+
+    def _finish(self, request: ToolCall, reply: bytes | None) -> None:
+        """Answer a call, unless it has been answered or cancelled; in order with its progress."""
+        with self._changed:
+            self._jobs.pop(id(request), None)
+            for effect in self._session.finish(request, reply):
+                self._outbox.write(effect.line)
+
+    def _release(self, job: _Job) -> bool:
+        """A worker returns from a job; False when its slot has been taken from it."""
+        job.is_over.set()
+        is_mine = job in self._running
+        (self._running if is_mine else self._given_up).remove(job)
+        if is_mine:
+            self._let_go(job)
+        if self._is_closing:
+            self._source.wake()
+        return is_mine
+
+    def _let_go(self, job: _Job) -> None:
+        if self._writer is job:
+            self._writer = None
+        self._give_slots()
+
+    def _pass_turn(self, job: _Job) -> None:
+        """A child runs without the workspace lock (WIRE §7): meanwhile the next writer may run."""
+        with self._changed:
+            if self._writer is job:
+                self._let_go(job)
+
+    def _progress(self, request: ToolCall, done: float, total: float | None, message: str) -> None:
+        with self._changed:
+            for effect in self._session.progress(request, done, total, message, time.monotonic()):
+                self._outbox.write(effect.line)
+
+    # --- a call is stopped ---
+
+    def _cancel(self, request: ToolCall) -> None:
+        with self._changed:
+            job = self._jobs.pop(id(request), None)
+            if job is not None:
+                self._stop(job, CANCELLED)
+
+    def _stop_overdue(self) -> None:
+        if not self._jobs:
+            return
+        overdue = []
+        with self._changed:
+            for job in list(self._jobs.values()):
+                if not job.is_stopping and job.call.remaining() == 0:
+                    overdue.append(job)
+                    self._stop(job, TIMEOUT)
+        for job in overdue:
+            if job.is_over.is_set():
+                self._answer_timeout(job)
+
+    def _stop(self, job: _Job, reason: str) -> None:
+        """Shut the gate now; what may take its time, children and a commit under way, is another thread's."""
+        job.is_stopping = True
+        job.call.cancel(reason)
+        if job in self._waiting:
+            self._waiting.remove(job)
+            job.is_over.set()
+            return
+        self._stoppers += 1
+        threading.Thread(target=self._see_off, args=(job, reason), daemon=True).start()
+
+    def _see_off(self, job: _Job, reason: str) -> None:
+        """Stop a job, answer it if that is due, and take the slot from a worker that does not come back."""
+        job.call.stop(reason)
+        if reason == TIMEOUT:
+            self._answer_timeout(job)
+        job.is_over.wait(ABANDON_SECONDS)
+        with self._changed:
+            if not job.is_over.is_set():
+                self._running.remove(job)
+                self._given_up.append(job)
+                release_lock(job.call)
+                self._let_go(job)
+            self._stoppers -= 1
+        self._source.wake()
+
+    def _answer_timeout(self, job: _Job) -> None:
+        def stopped() -> None:
+            raise Stopped(TIMEOUT, job.call.current_step)
+
+        self._finish(job.request, self._attempt(job.request, stopped))
+
+
+# --- the process ----------------------------------------------------------------------------------
+
+
+def take_streams() -> tuple[int, int]:
+    """Move the client's pipes to private descriptors: 0 becomes the null device, 1 goes where stderr goes.
+
+    Nothing that a tool or a child reads or prints can then touch the channel (WIRE §1).
+    """
+    for fd in (STDIN_FD, STDOUT_FD, STDERR_FD):
+        try:
+            os.fstat(fd)
+        except OSError:  # closed: the lowest free descriptor, which open takes, is this one
+            os.open(os.devnull, os.O_RDWR)
+    stdin_fd, stdout_fd = os.dup(STDIN_FD), os.dup(STDOUT_FD)  # not inherited by children
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, STDIN_FD)
+    os.close(null)
+    os.dup2(STDERR_FD, STDOUT_FD)
+    if os.name == "nt":
+        import msvcrt
+
+        for fd in (stdin_fd, stdout_fd):
+            msvcrt.setmode(fd, os.O_BINARY)
+    return stdin_fd, stdout_fd
+
+
+def _catch_signals(server: Server, source: SelectInput | ThreadInput) -> None:
+    """A signal only leaves the exit status that it asks for; the loop wakes and ends in order."""
+    import signal
+
+    for name, status in EXIT_SIGNALLED.items():
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda *_, status=status: server.signals.append(status))
+    if isinstance(source, SelectInput):
+        signal.set_wakeup_fd(source.signal_fd, warn_on_full_buffer=False)
+
+
+def serve(
+    *,
+    rows: Sequence[Operation],
+    directory: str,
+    read_only: bool = False,
+    stdin_fd: int | None = None,
+    stdout_fd: int | None = None,
+    limits: Limits | None = None,
+) -> int:
+    """[1/9] Serve MCP until the input ends; the exit status (0; 128 + the signal's number; 1: stdout failed).
+
+    Without descriptors the process's own streams and signals are taken over, and the process ends here: no
+    daemon thread, wherever it is parked, can then abort the interpreter.
+    """
+    owns_process = stdin_fd is None
+    if owns_process:
+        stdin_fd, stdout_fd = take_streams()
+        if os.isatty(stdin_fd):
+            os.write(STDERR_FD, TERMINAL_HINT.encode("ascii"))
+    source = ThreadInput(stdin_fd) if os.name == "nt" else SelectInput(stdin_fd)
+    server = Server(
+        rows=rows,
+        directory=directory,
+        read_only=read_only,
+        limits=limits or Limits(),
+        source=source,
+        stdout_fd=stdout_fd,
+    )
+    if owns_process:
+        _catch_signals(server, source)
+    status = server.run()
+    if owns_process:
+        _end_process(status)
+    return status
+
+
+def _end_process(status: int) -> None:
+    for stream in (sys.stdout, sys.stderr):  # what tools printed; both lead to stderr
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            continue
+    os._exit(status)
 
 # ======================================================================
 # §19 machine: the rows that only the command line has

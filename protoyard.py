@@ -353,10 +353,10 @@ def describe_problems(problems: Sequence[Problem]) -> str:
 # ======================================================================
 # §06 workspace: every touch of a file stays inside
 # ======================================================================
-# Rules: uses §01-03, §05. Only this section opens or resolves a caller's path (WIRE §8). `resolve` judges its
-# spelling once; after that a path is relative to the workspace, with "/", and every operation walks it from the
-# workspace's own directory handle, component by component, refusing each link it meets: one that was planted or
-# swapped in after the check leads nowhere. Where the platform knows no handles (Windows) the walk goes by checked
+# Rules: uses §01-03, §05. Only this section opens or resolves a caller's path (WIRE §8). `resolve` judges a
+# spelling once. After that a path is relative to the workspace, with "/", and every operation walks it from the
+# workspace's own directory handle, component by component, and refuses each link it meets: one that was planted
+# or swapped in after the check leads nowhere. Where the platform has no handles (Windows) the walk goes by checked
 # names and is repeated after opening. An OSError leaves as a Failure with the operation and the path.
 
 STAGING_DIR = f"{STATE_DIR}/{STAGING_NAME}"
@@ -364,63 +364,49 @@ LOCK_PATH = f"{STATE_DIR}/{LOCK_NAME}"
 
 _OUTSIDE = "the path does not lead to a place inside the workspace"
 _PATH_HINT = "give a path relative to the workspace, such as prototypes/my-app/a"
-_WORKSPACE_HINT = (
-    "pass --workspace DIR (or set PROTOYARD_WORKSPACE): the absolute path of an existing directory"
-)
+_WORKSPACE_HINT = "pass --workspace DIR (or set PROTOYARD_WORKSPACE): an existing directory's absolute path"
 
 
-def _flags(*names: str) -> int:
+def _open_flags(*names: str) -> int:
     """The open(2) flags of these names, those that this platform has, as one number."""
     return sum(getattr(os, name, 0) for name in names)
 
 
 _BY_HANDLES = {os.open, os.stat, os.mkdir, os.rename, os.unlink, os.rmdir} <= os.supports_dir_fd
-_FOLDER_FLAGS = _flags("O_RDONLY", "O_DIRECTORY", "O_NOFOLLOW")
-_READ_FLAGS = _flags("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
-_NEW_FLAGS = _flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_BINARY")
-_LOCK_FLAGS = _flags("O_RDWR", "O_CREAT", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
+_FOLDER_FLAGS = _open_flags("O_RDONLY", "O_DIRECTORY", "O_NOFOLLOW")
+_READ_FLAGS = _open_flags("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
+_NEW_FLAGS = _open_flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_BINARY")
+_LOCK_FLAGS = _open_flags("O_RDWR", "O_CREAT", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
 
 # fmt: off
 _SPELLING = (  # what a path argument must not hold (WIRE §8.2)
-    (r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]",
-                                  "holds an invisible or control character"),
-    (r"[;&|`$<>(){}\[\]*?!#~'\"%^:\\]", "holds a character that means something to a shell or another system"),
-    (r"(^|/)\.\.(/|$)",           'holds a ".." component'),
-    (r"[. ](/|$)",                "has a component that ends in a dot or a space"),
+    ("[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]",
+                       "holds an invisible or control character"),
+    (r"[;&|`$<>(){}\[\]*?!#~'\"%^:\\]", "holds a character with a meaning to shells or other systems"),
+    (r"(^|/)\.\.(/|$)", 'holds a ".." component'),
+    (r"[. ](/|$)",     "has a component that ends in a dot or a space"),
     (r"(?i:(^|/)(con|prn|aux|nul|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\.[^/]*)?(/|$))", "names a Windows device"),
-    (r"^-",                       'begins with "-"'),
+    (r"^-",            'begins with "-"'),
 )
 _REASONS = {  # own words, the same under every locale; another error shows its symbolic name
-    "ENOSPC": "the disk is full",        "EDQUOT": "the disk quota is used up",   "EACCES": "permission denied",
-    "EPERM": "permission denied",        "EROFS": "the file system is read-only", "ENOENT": "it is missing",
-    "ENAMETOOLONG": "a name is too long", "ENOTDIR": "a file is where a folder should be",
-    "EXDEV": "it is on another file system than .protoyard/staging", "ENOLCK": "the file system has no locks",
+    "ENOSPC": "the disk is full",         "EDQUOT": "the disk quota is used up",
+    "EACCES": "permission denied",        "EPERM": "permission denied",
+    "ENAMETOOLONG": "a name is too long", "EROFS": "the file system is read-only",
+    "ENOENT": "it is missing",            "ENOTDIR": "a file is where a folder should be",
+    "ENOLCK": "the file system has no locks", "EXDEV": "it is on another file system than .protoyard/staging",
 }
 # fmt: on
 
 
-def _split(path: str, windows: bool) -> tuple[str, list[str]]:
-    """What a path starts from ("" when it is relative) and its raw components, empty and "." ones too."""
-    if not windows:
-        return ("/" if path.startswith("/") else ""), path.split("/")
-    import ntpath
+def _split_path(path: str, windows: bool) -> tuple[str, list[str]]:
+    """What a path starts from ("" when it is relative) and its components without the empty ones and dots."""
+    drive = ""
+    if windows:
+        import ntpath
 
-    drive, rest = ntpath.splitdrive(path.replace("\\", "/"))
-    return drive.casefold() + ("/" if rest.startswith("/") else ""), rest.split("/")
-
-
-def _after_prefix(parts: Sequence[str], prefix: Sequence[str], windows: bool) -> list[str] | None:
-    """The raw components that follow a prefix, None when they do not begin with it."""
-    wanted = [part for part in prefix if part not in ("", ".")]
-    rest = list(parts)
-    while wanted and rest:
-        part = rest.pop(0)
-        if part in ("", "."):
-            continue
-        if part != wanted[0] and not (windows and part.casefold() == wanted[0].casefold()):
-            return None
-        wanted.pop(0)
-    return None if wanted else rest
+        drive, path = ntpath.splitdrive(path.replace("\\", "/"))
+    root = "/" if path.startswith("/") else ""
+    return drive.casefold() + root, [part for part in path.split("/") if part not in ("", ".")]
 
 
 def parse_path(argument: str, prefixes: Sequence[str], *, windows: bool) -> tuple[str, list[str]]:
@@ -428,18 +414,17 @@ def parse_path(argument: str, prefixes: Sequence[str], *, windows: bool) -> tupl
 
     `prefixes` are spellings of the workspace. ValueError with the reason when the argument's own is refused.
     """
-    if not argument:
-        raise ValueError("is empty")
-    anchor, parts = _split(argument, windows)
-    known = [names for start, names in (_split(prefix, windows) for prefix in prefixes) if start == anchor]
-    rests = [rest for rest in (_after_prefix(parts, names, windows) for names in known) if rest is not None]
-    if rests:
-        anchor, parts = "", min(rests, key=len)
-    if len("/".join(parts)) > PATH_MAX_CHARS:
-        raise ValueError(f"is longer than {PATH_MAX_CHARS} characters")
+    anchor, parts = _split_path(argument, windows)
+    judged, fold = argument, str.casefold if windows else str
+    for start, names in sorted((_split_path(prefix, windows) for prefix in prefixes), key=str, reverse=True):
+        if names and start == anchor and [*map(fold, parts[: len(names)])] == [*map(fold, names)]:
+            anchor, parts = "", parts[len(names) :]
+            judged = "/".join(parts) or "."
+            break
+    if not judged or len(judged) > PATH_MAX_CHARS:
+        raise ValueError(f"is longer than {PATH_MAX_CHARS} characters" if judged else "is empty")
     if anchor not in ("", "/"):  # another drive or share: even to ask a share hands it the user's credentials
         raise ValueError(_OUTSIDE)
-    parts = [part for part in parts if part not in ("", ".")]
     for pattern, reason in _SPELLING:
         if re.search(pattern, "/".join(parts)):
             raise ValueError(reason)
@@ -456,29 +441,20 @@ def _check_writable(parts: Sequence[str]) -> None:
 
 def _check_directory(directory: str) -> str:
     """The canonical path of what the user named as the workspace; `no_workspace` when it cannot be one."""
-    found = False
-    if not re.search(r"\$\{|%[^%]+%", directory):
-        try:
-            real = os.path.realpath(os.path.expanduser(directory))
-            found = directory != "" and os.path.isdir(real)
-        except (OSError, ValueError):
-            found = False
-    else:
-        raise Failure(
-            "no_workspace", f'"{directory}" holds a variable that was not expanded', _WORKSPACE_HINT
-        )
-    if not found:
-        raise Failure("no_workspace", f'the workspace "{directory}" is not a directory', _WORKSPACE_HINT)
-    if os.path.dirname(real) == real:
-        raise Failure("no_workspace", "the workspace is the root of a file system", _WORKSPACE_HINT)
-    return real
-
-
-def _leads_to(path: str, directory: str) -> bool:
     try:
-        return os.path.samefile(path, directory)
+        real = os.path.realpath(os.path.expanduser(directory))
+        found = directory != "" and os.path.isdir(real)
     except (OSError, ValueError):
-        return False
+        found = False
+    if re.search(r"\$\{|%[^%]+%", directory):
+        reason = f'"{directory}" holds a variable that was not expanded'
+    elif not found:
+        reason = f'the workspace "{directory}" is not a directory'
+    elif os.path.dirname(real) == real:
+        reason = "the workspace is the root of a file system"
+    else:
+        return real
+    raise Failure("no_workspace", reason, _WORKSPACE_HINT)
 
 
 class _Disk:
@@ -608,24 +584,16 @@ class _Folder:
                 os.rmdir(self.at(name), dir_fd=self.fd)
             names = self.names()
 
-    def check_replaceable(self, name: str, *, by_folder: bool) -> None:
-        """May a rename go over what is there? A file over a file, a folder over an empty one (rename judges)."""
-        status = self.status(name)
-        if _is_link(status) or by_folder != _is_folder(status):
-            raise OSError(errno.ELOOP if _is_link(status) else errno.EEXIST, "in the way")
-        if by_folder and os.name == "nt":  # there a rename goes over nothing at all
-            os.rmdir(self.at(name))
-
 
 def _unique_name() -> str:
     return f"{os.getpid()}-{os.urandom(STAGING_SALT_BYTES).hex()}"
 
 
-def _name(path: str) -> str:
+def _last_part(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _parts(path: str) -> list[str]:
+def _path_parts(path: str) -> list[str]:
     """The components of a path inside the workspace; what `resolve` never returns is refused here as well."""
     parts = path.split("/") if path else []
     if any(part in ("", ".", "..") for part in parts):
@@ -697,13 +665,12 @@ class _Lock:
 class Stage:
     """A folder that is built out of sight, in .protoyard/staging, and appears whole by `publish` or not at all."""
 
-    __slots__ = ("_call", "_folders", "_path", "_workspace")
+    __slots__ = ("_call", "_path", "_workspace")
 
     def __init__(self, workspace: Workspace, call: Call) -> None:
         self._workspace = workspace
         self._call = call
         self._path = f"{STAGING_DIR}/{_unique_name()}"
-        self._folders = {self._path}
 
     def __enter__(self) -> Stage:
         return self
@@ -714,16 +681,10 @@ class Stage:
     def write(self, path: str, data: bytes) -> None:
         """Adds a file to the folder, its own folders made as needed; a cancellation point."""
         self._call.check()
-        path = f"{self._path}/{path}"
-        self._workspace.create_file(path, data)
-        while path != self._path:
-            path = path.rpartition("/")[0]
-            self._folders.add(path)
+        self._workspace.create_file(f"{self._path}/{path}", data)
 
     def publish(self, target: str) -> None:
         """Renames the folder to `target`: `already_exists` unless that is missing or an empty folder."""
-        for folder in sorted(self._folders, reverse=True):
-            self._workspace.sync_folder(folder)
         self._workspace.move(self._path, target, self._call, over_file=False)
 
 
@@ -750,8 +711,8 @@ class Workspace:
         self._lock_wait_seconds = lock_wait_seconds
         given = os.path.expanduser(directory)
         spellings = (os.path.abspath(given), os.path.join(os.environ.get("PWD", ""), given))
-        also = [spelling for spelling in spellings if _leads_to(spelling, self.directory)]
-        self._prefixes = (directory, given, self.directory, *also)
+        true = (spelling for spelling in spellings if os.path.realpath(spelling) == self.directory)
+        self._prefixes = (directory, given, self.directory, *true)
 
     # --- judging a caller's path ---
 
@@ -805,7 +766,7 @@ class Workspace:
 
     def absolute(self, path: str) -> str:
         """The canonical absolute path, for a child process."""
-        return os.path.join(self.directory, *_parts(path))
+        return os.path.join(self.directory, *_path_parts(path))
 
     # --- walking ---
 
@@ -819,7 +780,7 @@ class Workspace:
 
     def _folder(self, path: str, *, create: bool = False) -> _Folder:
         """The open folder at a path, reached without following a link. The workspace itself is never made."""
-        parts = _parts(path)
+        parts = _path_parts(path)
         folder = self._root()
         for part in parts:
             with folder:
@@ -829,13 +790,13 @@ class Workspace:
         return folder
 
     def _parent(self, path: str, *, create: bool = False) -> _Folder:
-        return self._folder("/".join(_parts(path)[:-1]), create=create)
+        return self._folder("/".join(_path_parts(path)[:-1]), create=create)
 
     def _check_opened(self, fd: int, path: str) -> None:
         """Where there are no handles: is the file that was opened still the one that the path names?"""
         if not self._handles:
             with self._parent(path) as folder:
-                status = folder.status(_name(path))
+                status = folder.status(_last_part(path))
             if _is_link(status) or not _is_same(status, os.fstat(fd)):
                 raise OSError(errno.ELOOP, "swapped for something else")
 
@@ -845,7 +806,7 @@ class Workspace:
         """`file`, `folder`, `missing`, or `other` (a link, FIFO, socket or device)."""
         try:
             with _Disk("reading", path), self._parent(path) as folder:
-                status = folder.status(_name(path) or ".")
+                status = folder.status(_last_part(path) or ".")
         except Failure as failure:
             if failure.code == "not_found":
                 return "missing"
@@ -861,7 +822,7 @@ class Workspace:
 
     def read_bytes(self, path: str, *, max_bytes: int) -> bytes:
         """A regular file's content; anything else is `unsafe_path`, more than `max_bytes` `invalid_arguments`."""
-        name = _name(path)
+        name = _last_part(path)
         with _Disk("reading", path), self._parent(path) as folder:
             _check_regular(folder.status(name), path)  # before it is opened: that alone can set a device off
             with os.fdopen(os.open(folder.at(name), _READ_FLAGS, dir_fd=folder.fd), "rb") as file:
@@ -877,12 +838,13 @@ class Workspace:
     def create_file(self, path: str, data: bytes) -> None:
         """A new file, durable, its folders made as needed. Passes no gate: for what is still in staging."""
         with _Disk("writing", path), self._parent(path, create=True) as folder:
-            fd = os.open(folder.at(_name(path)), _NEW_FLAGS, FILE_MODE, dir_fd=folder.fd)
+            fd = os.open(folder.at(_last_part(path)), _NEW_FLAGS, FILE_MODE, dir_fd=folder.fd)
             with os.fdopen(fd, "wb") as file:
                 self._check_opened(fd, path)
                 file.write(data)
                 file.flush()
                 os.fsync(fd)
+            folder.sync()
 
     def write_file(self, path: str, data: bytes, call: Call) -> None:
         """Makes or replaces a file in one durable step: a reader sees the old or the new, never a part."""
@@ -899,24 +861,24 @@ class Workspace:
         return Stage(self, call)
 
     def move(self, source: str, target: str, call: Call, *, over_file: bool) -> None:
-        """Puts what was staged in its place, durably, through the commit gate; never over a folder with content."""
-        name = _name(target)
+        """Puts what was staged in its place, durably, through the commit gate: a file over a file or nothing, a
+        folder over an empty folder or nothing."""
+        name = _last_part(target)
         with _Disk("writing", target), call.commit(), self._parent(target, create=True) as into:
             if into.has(name):
-                into.check_replaceable(name, by_folder=not over_file)
+                status = into.status(name)
+                if _is_link(status) or over_file == _is_folder(status):
+                    raise OSError(errno.ELOOP if _is_link(status) else errno.EEXIST, "in the way")
+                if os.name == "nt" and not over_file:  # there a rename goes over nothing at all
+                    os.rmdir(into.at(name))
             with self._parent(source) as out:
                 rename = os.replace if over_file else os.rename
-                rename(out.at(_name(source)), into.at(name), src_dir_fd=out.fd, dst_dir_fd=into.fd)
+                rename(out.at(_last_part(source)), into.at(name), src_dir_fd=out.fd, dst_dir_fd=into.fd)
             into.sync()
-
-    def sync_folder(self, path: str) -> None:
-        """Makes a folder's entries durable."""
-        with _Disk("writing", path), self._folder(path) as folder:
-            folder.sync()
 
     def remove(self, path: str) -> None:
         """Deletes a file or a folder with all in it, links themselves and not what they lead to."""
-        name = _name(path)
+        name = _last_part(path)
         with _Disk("removing", path), self._parent(path) as folder:
             if folder.has(name) and not folder.unlink(name):
                 with folder.open(name) as inner:
@@ -3656,17 +3618,17 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
 # durable before, blueprint.json and the page are refreshed after, and a refresh that was cut off is known by the digest
 # of an earlier revision and rolled forward. Whoever writes holds the lock from reading the manifest to the last file.
 
-_TEXT = {"type": "string"}
+_ANY_TEXT = {"type": "string"}
 _MANIFEST_SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": ["prototype", "title", "brief", "seed", "version", "created", "variants", "promotions"],
     "additionalProperties": False,
     "properties": {
         "prototype": {"const": 1},
-        "title": _TEXT,
-        "brief": _TEXT,
+        "title": _ANY_TEXT,
+        "brief": _ANY_TEXT,
         "seed": {"type": "integer", "minimum": 0, "maximum": SEED_MAX},
-        "version": _TEXT,
+        "version": _ANY_TEXT,
         "created": {"type": "string", "pattern": r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"},
         "promotions": {"type": "array", "items": {"type": "object"}},
         "variants": {
@@ -3678,7 +3640,7 @@ _MANIFEST_SCHEMA: dict[str, Any] = {
                 "required": ["id", "question", "revisions"],
                 "properties": {
                     "id": {"type": "string", "enum": list(VARIANT_LETTERS)},
-                    "question": _TEXT,
+                    "question": _ANY_TEXT,
                     "revisions": {
                         "type": "array",
                         "minItems": 1,
@@ -3688,7 +3650,7 @@ _MANIFEST_SCHEMA: dict[str, Any] = {
                             "properties": {
                                 "revision": {"type": "integer", "minimum": 1},
                                 "digest": {"type": "string", "pattern": "sha256:[0-9a-f]{64}"},
-                                "summary": _TEXT,
+                                "summary": _ANY_TEXT,
                             },
                         },
                     },
@@ -3760,7 +3722,7 @@ def read_manifest(workspace: Workspace, slug: str) -> dict[str, Any]:
     return manifest
 
 
-def _entry(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+def _list_entry(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
     """What list and gallery say about a prototype."""
     letters = [variant["id"] for variant in manifest["variants"]]
     shown = {name: manifest[name] for name in ("title", "brief", "created")}
@@ -3784,7 +3746,7 @@ def read_list(workspace: Workspace, *, limit: int, after: str = "") -> dict[str,
     damaged: list[dict[str, Any]] = []
     for slug in slugs[:limit]:
         try:
-            entry = _entry(slug, read_manifest(workspace, slug))
+            entry = _list_entry(slug, read_manifest(workspace, slug))
             del entry["brief"]
             good.append(entry)
         except Failure as failure:
@@ -3837,7 +3799,7 @@ def load_variant(workspace: Workspace, folder: str, entry: Mapping[str, Any]) ->
     return Variant(folder, read_revision(workspace, folder, revisions[-1]), revisions, "behind")
 
 
-def _outline(variant: Variant) -> dict[str, Any]:
+def _outline_variant(variant: Variant) -> dict[str, Any]:
     blueprint = variant.blueprint
     entities = [
         {"id": entity["id"], "label": entity["label"], "records": len(entity.get("records", ()))}
@@ -3861,7 +3823,7 @@ def read_prototype(workspace: Workspace, slug: str) -> dict[str, Any]:
         head["revision"] = len(entry["revisions"])
         head["revisions"] = entry["revisions"][-REVISIONS_SHOWN:]
         try:
-            variants.append({**head, **_outline(load_variant(workspace, own, entry))})
+            variants.append({**head, **_outline_variant(load_variant(workspace, own, entry))})
         except Failure as failure:
             variants.append({**head, "problem": failure.message})
     return {"slug": slug, "folder": folder, "page": f"{folder}/{PAGE_NAME}", **manifest, "variants": variants}
@@ -3901,7 +3863,7 @@ def write_gallery(workspace: Workspace, call: Call) -> None:
     for slug in _read_slugs(workspace):
         call.check()
         try:
-            entries.append(_entry(slug, read_manifest(workspace, slug)))
+            entries.append(_list_entry(slug, read_manifest(workspace, slug)))
         except Failure:
             continue
     entries.sort(key=lambda entry: entry["slug"])
@@ -3976,10 +3938,10 @@ def create_prototype(
             slug = _publish(workspace, stage, slug, derived)
         call.step("gallery")
         write_gallery(workspace, call)
-    return _created(slug, manifest)
+    return _describe_new(slug, manifest)
 
 
-def _created(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_new(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
     folder = _folder_of(slug)
     variants = [
         {
@@ -4004,11 +3966,11 @@ def write_refresh(workspace: Workspace, call: Call, folder: str, blueprint: dict
     files = _render_variant(blueprint)
     for name in (BLUEPRINT_NAME, PAGE_NAME):
         file = f"{folder}/{name}"
-        if not _holds(workspace, file, files[name]):
+        if not _has_bytes(workspace, file, files[name]):
             workspace.write_file(file, files[name], call)
 
 
-def _holds(workspace: Workspace, file: str, data: bytes) -> bool:
+def _has_bytes(workspace: Workspace, file: str, data: bytes) -> bool:
     try:
         return workspace.read_bytes(file, max_bytes=len(data)) == data
     except Failure as failure:
@@ -4042,7 +4004,7 @@ def write_variants_page(workspace: Workspace, call: Call, slug: str) -> None:
     manifest, folder = read_manifest(workspace, slug), _folder_of(slug)
     page = render_variants_page(manifest, _read_current(workspace, folder, manifest))
     data = page.encode("utf-8")
-    if not _holds(workspace, f"{folder}/{PAGE_NAME}", data):
+    if not _has_bytes(workspace, f"{folder}/{PAGE_NAME}", data):
         workspace.write_file(f"{folder}/{PAGE_NAME}", data, call)
 
 
@@ -4204,12 +4166,16 @@ def verify(workspace: Workspace, path: str) -> dict[str, Any]:
         raise Failure("not_found", f"{path} does not exist")
     if kind == "file" and name.endswith(".json"):
         report.parse(path, "invalid_blueprint", BLUEPRINT_FILE_MAX_BYTES, check_blueprint)
-    elif kind == "folder" and path and (
-        above == PROTOTYPES_DIR or workspace.kind(f"{path}/{MANIFEST_NAME}") == "file"
+    elif (
+        kind == "folder"
+        and path
+        and (above == PROTOTYPES_DIR or workspace.kind(f"{path}/{MANIFEST_NAME}") == "file")
     ):
         _verify_prototype(report, path)
     elif (
-        kind == "folder" and name in list(VARIANT_LETTERS) and workspace.kind(f"{above}/{MANIFEST_NAME}") == "file"
+        kind == "folder"
+        and name in list(VARIANT_LETTERS)
+        and workspace.kind(f"{above}/{MANIFEST_NAME}") == "file"
     ):
         _verify_prototype(report, above, only=name)
     else:

@@ -1257,74 +1257,61 @@ def _stop_children(children: Sequence[Child], grace_seconds: float = KILL_GRACE_
 # ======================================================================
 # §06 workspace: every touch of a file stays inside
 # ======================================================================
-# Rules: uses §01-03, §05. Only this section opens or resolves a caller's path (WIRE §8). `resolve` judges its
-# spelling once; after that a path is relative to the workspace, with "/", and every operation walks it from the
-# workspace's own directory handle, component by component, refusing each link it meets: one that was planted or
-# swapped in after the check leads nowhere. Where the platform knows no handles (Windows) the walk goes by checked
-# names and is repeated after opening. An OSError leaves as a Failure with the operation and the path.
+# Rules: uses §01-03, §05. Only this section opens or resolves a caller's path (WIRE §8). `resolve` judges a
+# spelling once. After that a path is relative to the workspace, with "/", and every operation walks it from
+# the workspace's own directory handle, component by component, and refuses each link it meets: one that was
+# planted or swapped in after the check leads nowhere. Where the platform has no handles (Windows) the walk
+# goes by checked names and is repeated after opening. An OSError leaves as a Failure with operation and path.
 
 STAGING_DIR = f"{STATE_DIR}/{STAGING_NAME}"
 LOCK_PATH = f"{STATE_DIR}/{LOCK_NAME}"
 
 _OUTSIDE = "the path does not lead to a place inside the workspace"
 _PATH_HINT = "give a path relative to the workspace, such as prototypes/my-app/a"
-_WORKSPACE_HINT = (
-    "pass --workspace DIR (or set PROTOYARD_WORKSPACE): the absolute path of an existing directory"
-)
+_WORKSPACE_HINT = "pass --workspace DIR (or set PROTOYARD_WORKSPACE): an existing directory's absolute path"
 
 
-def _flags(*names: str) -> int:
+def _open_flags(*names: str) -> int:
     """The open(2) flags of these names, those that this platform has, as one number."""
     return sum(getattr(os, name, 0) for name in names)
 
 
 _BY_HANDLES = {os.open, os.stat, os.mkdir, os.rename, os.unlink, os.rmdir} <= os.supports_dir_fd
-_FOLDER_FLAGS = _flags("O_RDONLY", "O_DIRECTORY", "O_NOFOLLOW")
-_READ_FLAGS = _flags("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
-_NEW_FLAGS = _flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_BINARY")
-_LOCK_FLAGS = _flags("O_RDWR", "O_CREAT", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
+_FOLDER_FLAGS = _open_flags("O_RDONLY", "O_DIRECTORY", "O_NOFOLLOW")
+_READ_FLAGS = _open_flags("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
+_NEW_FLAGS = _open_flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_BINARY")
+_LOCK_FLAGS = _open_flags("O_RDWR", "O_CREAT", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
 
 # fmt: off
 _SPELLING = (  # what a path argument must not hold (WIRE §8.2)
-    (r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]",
-                                  "holds an invisible or control character"),
-    (r"[;&|`$<>(){}\[\]*?!#~'\"%^:\\]", "holds a character that means something to a shell or another system"),
-    (r"(^|/)\.\.(/|$)",           'holds a ".." component'),
-    (r"[. ](/|$)",                "has a component that ends in a dot or a space"),
-    (r"(?i:(^|/)(con|prn|aux|nul|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\.[^/]*)?(/|$))", "names a Windows device"),
-    (r"^-",                       'begins with "-"'),
+    (r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069]|"
+     r"[\ufeff\ud800-\udfff\U000e0000-\U000e007f]", "holds an invisible or control character"),
+    (r"[;&|`$<>(){}\[\]*?!#~'\"%^:\\]", "holds a character with a meaning to shells or other systems"),
+    (r"(^|/)\.\.(/|$)", 'holds a ".." component'),
+    (r"[. ](/|$)",     "has a component that ends in a dot or a space"),
+    (r"(?i:(^|/)(con|prn|aux|nul|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\.[^/]*)?(/|$))",
+                       "names a Windows device"),
+    (r"^-",            'begins with "-"'),
 )
 _REASONS = {  # own words, the same under every locale; another error shows its symbolic name
-    "ENOSPC": "the disk is full",        "EDQUOT": "the disk quota is used up",   "EACCES": "permission denied",
-    "EPERM": "permission denied",        "EROFS": "the file system is read-only", "ENOENT": "it is missing",
-    "ENAMETOOLONG": "a name is too long", "ENOTDIR": "a file is where a folder should be",
-    "EXDEV": "it is on another file system than .protoyard/staging", "ENOLCK": "the file system has no locks",
+    "ENOSPC": "the disk is full",         "EDQUOT": "the disk quota is used up",
+    "EACCES": "permission denied",        "EPERM": "permission denied",
+    "ENAMETOOLONG": "a name is too long", "EROFS": "the file system is read-only",
+    "ENOENT": "it is missing",            "ENOTDIR": "a file is where a folder should be",
+    "ENOLCK": "the file system has no locks", "EXDEV": "it is on another file system than .protoyard/staging",
 }
 # fmt: on
 
 
-def _split(path: str, windows: bool) -> tuple[str, list[str]]:
-    """What a path starts from ("" when it is relative) and its raw components, empty and "." ones too."""
-    if not windows:
-        return ("/" if path.startswith("/") else ""), path.split("/")
-    import ntpath
+def _split_path(path: str, windows: bool) -> tuple[str, list[str]]:
+    """What a path starts from ("" when it is relative) and its components without the empty ones and dots."""
+    drive = ""
+    if windows:
+        import ntpath
 
-    drive, rest = ntpath.splitdrive(path.replace("\\", "/"))
-    return drive.casefold() + ("/" if rest.startswith("/") else ""), rest.split("/")
-
-
-def _after_prefix(parts: Sequence[str], prefix: Sequence[str], windows: bool) -> list[str] | None:
-    """The raw components that follow a prefix, None when they do not begin with it."""
-    wanted = [part for part in prefix if part not in ("", ".")]
-    rest = list(parts)
-    while wanted and rest:
-        part = rest.pop(0)
-        if part in ("", "."):
-            continue
-        if part != wanted[0] and not (windows and part.casefold() == wanted[0].casefold()):
-            return None
-        wanted.pop(0)
-    return None if wanted else rest
+        drive, path = ntpath.splitdrive(path.replace("\\", "/"))
+    root = "/" if path.startswith("/") else ""
+    return drive.casefold() + root, [part for part in path.split("/") if part not in ("", ".")]
 
 
 def parse_path(argument: str, prefixes: Sequence[str], *, windows: bool) -> tuple[str, list[str]]:
@@ -1332,18 +1319,17 @@ def parse_path(argument: str, prefixes: Sequence[str], *, windows: bool) -> tupl
 
     `prefixes` are spellings of the workspace. ValueError with the reason when the argument's own is refused.
     """
-    if not argument:
-        raise ValueError("is empty")
-    anchor, parts = _split(argument, windows)
-    known = [names for start, names in (_split(prefix, windows) for prefix in prefixes) if start == anchor]
-    rests = [rest for rest in (_after_prefix(parts, names, windows) for names in known) if rest is not None]
-    if rests:
-        anchor, parts = "", min(rests, key=len)
-    if len("/".join(parts)) > PATH_MAX_CHARS:
-        raise ValueError(f"is longer than {PATH_MAX_CHARS} characters")
+    anchor, parts = _split_path(argument, windows)
+    judged, fold = argument, str.casefold if windows else str
+    for start, names in sorted((_split_path(prefix, windows) for prefix in prefixes), key=str, reverse=True):
+        if names and start == anchor and [*map(fold, parts[: len(names)])] == [*map(fold, names)]:
+            anchor, parts = "", parts[len(names) :]
+            judged = "/".join(parts) or "."
+            break
+    if not judged or len(judged) > PATH_MAX_CHARS:
+        raise ValueError(f"is longer than {PATH_MAX_CHARS} characters" if judged else "is empty")
     if anchor not in ("", "/"):  # another drive or share: even to ask a share hands it the user's credentials
         raise ValueError(_OUTSIDE)
-    parts = [part for part in parts if part not in ("", ".")]
     for pattern, reason in _SPELLING:
         if re.search(pattern, "/".join(parts)):
             raise ValueError(reason)
@@ -1351,7 +1337,7 @@ def parse_path(argument: str, prefixes: Sequence[str], *, windows: bool) -> tupl
 
 
 def _check_writable(parts: Sequence[str]) -> None:
-    """WIRE §8.8: dot names run code (.git/hooks, .vscode …), and prototypes/ is written by Protoyard alone."""
+    """WIRE §8.8: dot names run code (.git/hooks, .vscode …); prototypes/ is written by Protoyard alone."""
     if not parts or parts[0].casefold() == PROTOTYPES_DIR:
         raise ValueError(f"lies in {PROTOTYPES_DIR}/ or above it")
     if any(part.startswith(".") for part in parts):
@@ -1360,29 +1346,20 @@ def _check_writable(parts: Sequence[str]) -> None:
 
 def _check_directory(directory: str) -> str:
     """The canonical path of what the user named as the workspace; `no_workspace` when it cannot be one."""
-    found = False
-    if not re.search(r"\$\{|%[^%]+%", directory):
-        try:
-            real = os.path.realpath(os.path.expanduser(directory))
-            found = directory != "" and os.path.isdir(real)
-        except (OSError, ValueError):
-            found = False
-    else:
-        raise Failure(
-            "no_workspace", f'"{directory}" holds a variable that was not expanded', _WORKSPACE_HINT
-        )
-    if not found:
-        raise Failure("no_workspace", f'the workspace "{directory}" is not a directory', _WORKSPACE_HINT)
-    if os.path.dirname(real) == real:
-        raise Failure("no_workspace", "the workspace is the root of a file system", _WORKSPACE_HINT)
-    return real
-
-
-def _leads_to(path: str, directory: str) -> bool:
     try:
-        return os.path.samefile(path, directory)
+        real = os.path.realpath(os.path.expanduser(directory))
+        found = directory != "" and os.path.isdir(real)
     except (OSError, ValueError):
-        return False
+        found = False
+    if re.search(r"\$\{|%[^%]+%", directory):
+        reason = f'"{directory}" holds a variable that was not expanded'
+    elif not found:
+        reason = f'the workspace "{directory}" is not a directory'
+    elif os.path.dirname(real) == real:
+        reason = "the workspace is the root of a file system"
+    else:
+        return real
+    raise Failure("no_workspace", reason, _WORKSPACE_HINT)
 
 
 class _Disk:
@@ -1477,7 +1454,7 @@ class _Folder:
             os.fsync(self.fd)
 
     def make(self, name: str) -> None:
-        """Makes a folder, durably, unless something of that name is there (another process may be as quick)."""
+        """Makes a folder, durably, unless something of that name is there: another may be as quick."""
         try:
             os.mkdir(self.at(name), dir_fd=self.fd)
         except FileExistsError:
@@ -1501,7 +1478,7 @@ class _Folder:
         return True
 
     def clear(self) -> None:
-        """Empties the folder. Inner folders are brought up first: no depth exhausts the stack or the handles."""
+        """Empties the folder. Inner folders are brought up first: no depth exhausts stack or handles."""
         names = self.names()
         while names:
             for name in (name for name in names if not self.unlink(name)):
@@ -1512,24 +1489,16 @@ class _Folder:
                 os.rmdir(self.at(name), dir_fd=self.fd)
             names = self.names()
 
-    def check_replaceable(self, name: str, *, by_folder: bool) -> None:
-        """May a rename go over what is there? A file over a file, a folder over an empty one (rename judges)."""
-        status = self.status(name)
-        if _is_link(status) or by_folder != _is_folder(status):
-            raise OSError(errno.ELOOP if _is_link(status) else errno.EEXIST, "in the way")
-        if by_folder and os.name == "nt":  # there a rename goes over nothing at all
-            os.rmdir(self.at(name))
-
 
 def _unique_name() -> str:
     return f"{os.getpid()}-{os.urandom(STAGING_SALT_BYTES).hex()}"
 
 
-def _name(path: str) -> str:
+def _last_part(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _parts(path: str) -> list[str]:
+def _path_parts(path: str) -> list[str]:
     """The components of a path inside the workspace; what `resolve` never returns is refused here as well."""
     parts = path.split("/") if path else []
     if any(part in ("", ".", "..") for part in parts):
@@ -1599,15 +1568,14 @@ class _Lock:
 
 
 class Stage:
-    """A folder that is built out of sight, in .protoyard/staging, and appears whole by `publish` or not at all."""
+    """A folder that is built out of sight, in .protoyard/staging, and appears whole or not at all."""
 
-    __slots__ = ("_call", "_folders", "_path", "_workspace")
+    __slots__ = ("_call", "_path", "_workspace")
 
     def __init__(self, workspace: Workspace, call: Call) -> None:
         self._workspace = workspace
         self._call = call
         self._path = f"{STAGING_DIR}/{_unique_name()}"
-        self._folders = {self._path}
 
     def __enter__(self) -> Stage:
         return self
@@ -1618,25 +1586,19 @@ class Stage:
     def write(self, path: str, data: bytes) -> None:
         """Adds a file to the folder, its own folders made as needed; a cancellation point."""
         self._call.check()
-        path = f"{self._path}/{path}"
-        self._workspace.create_file(path, data)
-        while path != self._path:
-            path = path.rpartition("/")[0]
-            self._folders.add(path)
+        self._workspace.create_file(f"{self._path}/{path}", data)
 
     def publish(self, target: str) -> None:
         """Renames the folder to `target`: `already_exists` unless that is missing or an empty folder."""
-        for folder in sorted(self._folders, reverse=True):
-            self._workspace.sync_folder(folder)
         self._workspace.move(self._path, target, self._call, over_file=False)
 
 
 class Workspace:
-    """The one class through which files are touched. Paths are relative, canonical, "/"-separated; "" is the root.
+    """The one class through which files are touched. Its paths are canonical and relative; "" is the root.
 
-    It keeps no file open and no state but names: one object may serve any number of threads. Every operation may
-    raise Failure: `unsafe_path` for a link or a non-file, `not_found` for reading what is missing, `io_error` for
-    what the disk refuses.
+    It keeps no file open and no state but names: one object may serve any number of threads. Every operation
+    may raise Failure: `unsafe_path` for a link or a non-file, `not_found` for reading what is missing,
+    `io_error` for what the disk refuses.
     """
 
     def __init__(
@@ -1654,8 +1616,8 @@ class Workspace:
         self._lock_wait_seconds = lock_wait_seconds
         given = os.path.expanduser(directory)
         spellings = (os.path.abspath(given), os.path.join(os.environ.get("PWD", ""), given))
-        also = [spelling for spelling in spellings if _leads_to(spelling, self.directory)]
-        self._prefixes = (directory, given, self.directory, *also)
+        true = (spelling for spelling in spellings if os.path.realpath(spelling) == self.directory)
+        self._prefixes = (directory, given, self.directory, *true)
 
     # --- judging a caller's path ---
 
@@ -1709,7 +1671,7 @@ class Workspace:
 
     def absolute(self, path: str) -> str:
         """The canonical absolute path, for a child process."""
-        return os.path.join(self.directory, *_parts(path))
+        return os.path.join(self.directory, *_path_parts(path))
 
     # --- walking ---
 
@@ -1723,7 +1685,7 @@ class Workspace:
 
     def _folder(self, path: str, *, create: bool = False) -> _Folder:
         """The open folder at a path, reached without following a link. The workspace itself is never made."""
-        parts = _parts(path)
+        parts = _path_parts(path)
         folder = self._root()
         for part in parts:
             with folder:
@@ -1733,13 +1695,13 @@ class Workspace:
         return folder
 
     def _parent(self, path: str, *, create: bool = False) -> _Folder:
-        return self._folder("/".join(_parts(path)[:-1]), create=create)
+        return self._folder("/".join(_path_parts(path)[:-1]), create=create)
 
     def _check_opened(self, fd: int, path: str) -> None:
         """Where there are no handles: is the file that was opened still the one that the path names?"""
         if not self._handles:
             with self._parent(path) as folder:
-                status = folder.status(_name(path))
+                status = folder.status(_last_part(path))
             if _is_link(status) or not _is_same(status, os.fstat(fd)):
                 raise OSError(errno.ELOOP, "swapped for something else")
 
@@ -1749,7 +1711,7 @@ class Workspace:
         """`file`, `folder`, `missing`, or `other` (a link, FIFO, socket or device)."""
         try:
             with _Disk("reading", path), self._parent(path) as folder:
-                status = folder.status(_name(path) or ".")
+                status = folder.status(_last_part(path) or ".")
         except Failure as failure:
             if failure.code == "not_found":
                 return "missing"
@@ -1764,8 +1726,8 @@ class Workspace:
             return folder.names()
 
     def read_bytes(self, path: str, *, max_bytes: int) -> bytes:
-        """A regular file's content; anything else is `unsafe_path`, more than `max_bytes` `invalid_arguments`."""
-        name = _name(path)
+        """A regular file's content; else `unsafe_path`; over `max_bytes` it is `invalid_arguments`."""
+        name = _last_part(path)
         with _Disk("reading", path), self._parent(path) as folder:
             _check_regular(folder.status(name), path)  # before it is opened: that alone can set a device off
             with os.fdopen(os.open(folder.at(name), _READ_FLAGS, dir_fd=folder.fd), "rb") as file:
@@ -1781,12 +1743,13 @@ class Workspace:
     def create_file(self, path: str, data: bytes) -> None:
         """A new file, durable, its folders made as needed. Passes no gate: for what is still in staging."""
         with _Disk("writing", path), self._parent(path, create=True) as folder:
-            fd = os.open(folder.at(_name(path)), _NEW_FLAGS, FILE_MODE, dir_fd=folder.fd)
+            fd = os.open(folder.at(_last_part(path)), _NEW_FLAGS, FILE_MODE, dir_fd=folder.fd)
             with os.fdopen(fd, "wb") as file:
                 self._check_opened(fd, path)
                 file.write(data)
                 file.flush()
                 os.fsync(fd)
+            folder.sync()
 
     def write_file(self, path: str, data: bytes, call: Call) -> None:
         """Makes or replaces a file in one durable step: a reader sees the old or the new, never a part."""
@@ -1803,24 +1766,26 @@ class Workspace:
         return Stage(self, call)
 
     def move(self, source: str, target: str, call: Call, *, over_file: bool) -> None:
-        """Puts what was staged in its place, durably, through the commit gate; never over a folder with content."""
-        name = _name(target)
+        """Puts what was staged in its place, durably, through the commit gate.
+
+        A file goes over a file or nothing, a folder over an empty folder or nothing; else `already_exists`.
+        """
+        name = _last_part(target)
         with _Disk("writing", target), call.commit(), self._parent(target, create=True) as into:
             if into.has(name):
-                into.check_replaceable(name, by_folder=not over_file)
+                status = into.status(name)
+                if _is_link(status) or over_file == _is_folder(status):
+                    raise OSError(errno.ELOOP if _is_link(status) else errno.EEXIST, "in the way")
+                if os.name == "nt" and not over_file:  # there a rename goes over nothing at all
+                    os.rmdir(into.at(name))
             with self._parent(source) as out:
                 rename = os.replace if over_file else os.rename
-                rename(out.at(_name(source)), into.at(name), src_dir_fd=out.fd, dst_dir_fd=into.fd)
+                rename(out.at(_last_part(source)), into.at(name), src_dir_fd=out.fd, dst_dir_fd=into.fd)
             into.sync()
-
-    def sync_folder(self, path: str) -> None:
-        """Makes a folder's entries durable."""
-        with _Disk("writing", path), self._folder(path) as folder:
-            folder.sync()
 
     def remove(self, path: str) -> None:
         """Deletes a file or a folder with all in it, links themselves and not what they lead to."""
-        name = _name(path)
+        name = _last_part(path)
         with _Disk("removing", path), self._parent(path) as folder:
             if folder.has(name) and not folder.unlink(name):
                 with folder.open(name) as inner:
@@ -1835,7 +1800,7 @@ class Workspace:
             return
 
     def sweep(self, call: Call) -> None:
-        """Clears what killed writers left in staging. Under the lock nobody is writing: all of it is left over."""
+        """Clears what killed writers left in staging: with the lock held, that is all there is in it."""
         call.check()
         if self.kind(STAGING_DIR) != "missing":
             with _Disk("removing", STAGING_DIR), self._folder(STAGING_DIR) as folder:
@@ -1846,8 +1811,8 @@ class Workspace:
     def lock(self, call: Call) -> _Lock:
         """`with workspace.lock(call):` the right to write; a call that has it may take it again.
 
-        Waits behind this process's own calls as long as `call` lives, behind another process LOCK_WAIT_SECONDS;
-        then `busy`.
+        Waits behind this process's own calls as long as `call` lives, behind another process
+        LOCK_WAIT_SECONDS; then `busy`.
         """
         return _Lock(self, call)
 
@@ -1869,7 +1834,7 @@ class Workspace:
             try:
                 _check_regular(os.fstat(fd), LOCK_PATH)
                 self._check_opened(fd, LOCK_PATH)
-                # The lock of a file that was deleted meanwhile would bind nobody: it must still be the one there.
+                # Locking a file that was deleted meanwhile would bind nobody.
                 if _try_lock(fd) and _is_same(folder.status(LOCK_NAME), os.fstat(fd)):
                     return fd
             except BaseException:
@@ -1879,7 +1844,7 @@ class Workspace:
             return None
 
     def lock_is_free(self) -> bool:
-        """Is nobody writing, as far as can be told? Makes nothing; False too when the lock cannot be looked at."""
+        """Is nobody writing? Makes nothing; False too when it cannot be told."""
         local = _LOCAL_LOCKS.get(self.directory)
         if local is not None and local.locked():
             return False
@@ -4555,57 +4520,47 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
 # ======================================================================
 # §12 store: prototypes on disk
 # ======================================================================
-# Rules: uses §01-07, §10-11; knows no brief: it is handed blueprints. The layout is that of TOOLS §2. A prototype is
-# staged whole and renamed into place. A revision is committed by the replace of the manifest: its history file is
-# durable before, blueprint.json and the page are refreshed after, and a refresh that was cut off is known by the digest
-# of an earlier revision and rolled forward. Whoever writes holds the lock from reading the manifest to the last file.
+# Rules: uses §01-07, §10-11; knows no brief: it is handed blueprints. The layout is that of TOOLS §2. A
+# prototype is staged whole and renamed into place. A revision is committed by the replace of the manifest:
+# its history file is durable before, blueprint.json and pages are refreshed after. A refresh that was cut
+# off shows in the digest of an earlier revision and is rolled forward; for the next writer of anything to
+# find it, a mark lies in staging while a revision is under way. Who writes holds the lock from reading the
+# manifest on.
 
-_TEXT = {"type": "string"}
-_MANIFEST_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "required": ["prototype", "title", "brief", "seed", "version", "created", "variants", "promotions"],
-    "additionalProperties": False,
-    "properties": {
-        "prototype": {"const": 1},
-        "title": _TEXT,
-        "brief": _TEXT,
-        "seed": {"type": "integer", "minimum": 0, "maximum": SEED_MAX},
-        "version": _TEXT,
-        "created": {"type": "string", "pattern": r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"},
-        "promotions": {"type": "array", "items": {"type": "object"}},
-        "variants": {
-            "type": "array",
-            "minItems": 1,
-            "maxItems": len(VARIANT_LETTERS),
-            "items": {
-                "type": "object",
-                "required": ["id", "question", "revisions"],
-                "properties": {
-                    "id": {"type": "string", "enum": list(VARIANT_LETTERS)},
-                    "question": _TEXT,
-                    "revisions": {
-                        "type": "array",
-                        "minItems": 1,
-                        "items": {
-                            "type": "object",
-                            "required": ["revision", "digest", "summary"],
-                            "properties": {
-                                "revision": {"type": "integer", "minimum": 1},
-                                "digest": {"type": "string", "pattern": "sha256:[0-9a-f]{64}"},
-                                "summary": _TEXT,
-                            },
-                        },
-                    },
-                },
-            },
-        },
-    },
-}
+_REVISING = ".revising"  # how the name of a mark ends; before it stand slug and letter
+
+
+def _manifest_part(**members: Any) -> dict[str, Any]:
+    required = list(members)
+    return {"type": "object", "required": required, "additionalProperties": False, "properties": members}
+
+
+_ANY_TEXT = {"type": "string"}
+_REVISION = _manifest_part(
+    revision={"type": "integer", "minimum": 1},
+    digest={"type": "string", "pattern": "sha256:[0-9a-f]{64}"},
+    summary=_ANY_TEXT,
+)
+_MANIFEST_VARIANT = _manifest_part(
+    id={"type": "string", "enum": list(VARIANT_LETTERS)},
+    question=_ANY_TEXT,
+    revisions={"type": "array", "items": _REVISION, "minItems": 1},
+)
+_MANIFEST = _manifest_part(
+    prototype={"const": 1},
+    title=_ANY_TEXT,
+    brief=_ANY_TEXT,
+    seed={"type": "integer", "minimum": 0, "maximum": SEED_MAX},
+    version=_ANY_TEXT,
+    created={"type": "string", "pattern": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"},
+    variants={"type": "array", "items": _MANIFEST_VARIANT, "minItems": 1},
+    promotions={"type": "array", "items": {"type": "object"}},
+)
 
 
 def check_manifest(value: Any) -> list[Problem]:
-    """Every problem of a parsed manifest, with JSON pointers: its schema, then letters and revision numbers."""
-    problems = check_schema(value, _MANIFEST_SCHEMA)
+    """Every problem of a parsed manifest: its schema's, then those of letters and revision numbers."""
+    problems = check_schema(value, _MANIFEST)
     if problems:
         return problems
     letters = [variant["id"] for variant in value["variants"]]
@@ -4618,32 +4573,29 @@ def check_manifest(value: Any) -> list[Problem]:
     return problems
 
 
-def render_history_name(revision: int) -> str:
-    """The name of a revision's file in a variant's folder: history/0001.json."""
-    return f"{HISTORY_DIR}/{revision:0{HISTORY_DIGITS}}.json"
-
-
-def _render_page_bytes(blueprint: dict[str, Any]) -> bytes:
-    return render_page(blueprint).encode("utf-8")
-
-
-def _render_manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
-    return render_document(manifest).encode("utf-8")
-
-
-def _render_variant(blueprint: dict[str, Any]) -> dict[str, bytes]:
-    """The files of a new variant's folder, by name."""
-    text = render_blueprint(blueprint).encode("utf-8")
-    return {BLUEPRINT_NAME: text, PAGE_NAME: _render_page_bytes(blueprint), render_history_name(1): text}
-
-
 def _folder_of(slug: str) -> str:
     if not re.fullmatch(SLUG_PATTERN, slug):
         raise Failure("not_found", f'"{slug}" is no slug', "see: protoyard list")
     return f"{PROTOTYPES_DIR}/{slug}"
 
 
-# --- reading -------------------------------------------------------------------------------------
+def _history_file(folder: str, revision: int) -> str:
+    return f"{folder}/{HISTORY_DIR}/{revision:0{HISTORY_DIGITS}}.json"
+
+
+def _encode_manifest(manifest: Mapping[str, Any]) -> bytes:
+    return render_document(manifest).encode("utf-8")
+
+
+def _encode_blueprint(blueprint: Mapping[str, Any]) -> bytes:
+    return render_blueprint(blueprint).encode("utf-8")
+
+
+def _encode_page(blueprint: dict[str, Any]) -> bytes:
+    return render_page(blueprint).encode("utf-8")
+
+
+# --- reading --------------------------------------------------------------------------------------
 
 
 def read_manifest(workspace: Workspace, slug: str) -> dict[str, Any]:
@@ -4664,7 +4616,7 @@ def read_manifest(workspace: Workspace, slug: str) -> dict[str, Any]:
     return manifest
 
 
-def _entry(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+def _list_entry(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
     """What list and gallery say about a prototype."""
     letters = [variant["id"] for variant in manifest["variants"]]
     shown = {name: manifest[name] for name in ("title", "brief", "created")}
@@ -4681,14 +4633,15 @@ def _read_slugs(workspace: Workspace) -> list[str]:
 def read_list(workspace: Workspace, *, limit: int, after: str = "") -> dict[str, Any]:
     """One page: the next `limit` folders by slug after `after`; only their manifests are read.
 
-    {"prototypes": [{"slug", "title", "created", "variants"}], "damaged": [{"slug", "problem"}] and "next" if any}
+    {"prototypes": [{"slug", "title", "created", "variants"}]}, and where there are any "damaged": [{"slug",
+    "problem"}] and "next", the `after` of the next page.
     """
     slugs = [slug for slug in _read_slugs(workspace) if slug > after]
     good: list[dict[str, Any]] = []
     damaged: list[dict[str, Any]] = []
     for slug in slugs[:limit]:
         try:
-            entry = _entry(slug, read_manifest(workspace, slug))
+            entry = _list_entry(slug, read_manifest(workspace, slug))
             del entry["brief"]
             good.append(entry)
         except Failure as failure:
@@ -4697,8 +4650,8 @@ def read_list(workspace: Workspace, *, limit: int, after: str = "") -> dict[str,
     return {"prototypes": good, **({"damaged": damaged} if damaged else {}), **more}
 
 
-def _parse_blueprint(file: str, data: bytes, known: Sequence[str] = ()) -> tuple[dict[str, Any], str]:
-    """A blueprint file's value and digest; `invalid_blueprint` names every problem. A known digest needs no check."""
+def _parse_blueprint(file: str, data: bytes, known: Sequence[str]) -> tuple[dict[str, Any], str]:
+    """A blueprint file's value and digest; `invalid_blueprint` with all problems; a known digest has none."""
     try:
         value = parse_json(data)
     except JsonError as error:
@@ -4711,8 +4664,8 @@ def _parse_blueprint(file: str, data: bytes, known: Sequence[str] = ()) -> tuple
 
 
 def read_revision(workspace: Workspace, folder: str, revision: Mapping[str, Any]) -> dict[str, Any]:
-    """The blueprint of one of the manifest's revisions from a variant's history; `io_error` when it was changed."""
-    file = f"{folder}/{render_history_name(revision['revision'])}"
+    """The blueprint of a manifest's revision from a variant's history; `io_error` when it was changed."""
+    file = _history_file(folder, revision["revision"])
     data = workspace.read_bytes(file, max_bytes=BLUEPRINT_FILE_MAX_BYTES)
     blueprint, mark = _parse_blueprint(file, data, [revision["digest"]])
     if mark != revision["digest"]:
@@ -4720,8 +4673,19 @@ def read_revision(workspace: Workspace, folder: str, revision: Mapping[str, Any]
     return blueprint
 
 
+def _read_committed(workspace: Workspace, folder: str, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each variant's current blueprint, from the history; none when one of them is damaged."""
+    try:
+        return [
+            read_revision(workspace, f"{folder}/{entry['id']}", entry["revisions"][-1])
+            for entry in manifest["variants"]
+        ]
+    except Failure:
+        return []
+
+
 class Variant(NamedTuple):
-    """A variant as it stands. `state`: "current", "edited" by hand since the last revision, or "behind" it."""
+    """A variant as it is; `state` is "current", "edited" (by hand) or "behind" (a refresh was cut off)."""
 
     folder: str
     blueprint: dict[str, Any]
@@ -4730,45 +4694,53 @@ class Variant(NamedTuple):
 
 
 def load_variant(workspace: Workspace, folder: str, entry: Mapping[str, Any]) -> Variant:
-    """The variant of a manifest's entry, from its blueprint.json, or from the history where that file is behind."""
+    """The variant of a manifest's entry, from blueprint.json or, where that is behind, from the history."""
     file, revisions = f"{folder}/{BLUEPRINT_NAME}", entry["revisions"]
     known = [revision["digest"] for revision in revisions]
     if workspace.kind(file) != "missing":
         data = workspace.read_bytes(file, max_bytes=BLUEPRINT_FILE_MAX_BYTES)
         blueprint, mark = _parse_blueprint(file, data, known)
-        if mark == known[-1] or mark not in known:
-            return Variant(folder, blueprint, revisions, "current" if mark == known[-1] else "edited")
+        if mark == known[-1]:
+            return Variant(folder, blueprint, revisions, "current")
+        if mark not in known:
+            return Variant(folder, blueprint, revisions, "edited")
     return Variant(folder, read_revision(workspace, folder, revisions[-1]), revisions, "behind")
 
 
-def _outline(variant: Variant) -> dict[str, Any]:
-    blueprint = variant.blueprint
-    entities = [
-        {"id": entity["id"], "label": entity["label"], "records": len(entity.get("records", ()))}
-        for entity in blueprint["entities"]
-    ]
-    screens = [
-        {"id": screen["id"], "title": screen["title"], "type": screen["type"]}
-        for screen in blueprint["screens"]
-    ]
-    roles = [{"id": role["id"], "label": role["label"]} for role in blueprint["roles"]]
-    edited = {"edited": True} if variant.state == "edited" else {}
-    return {**edited, "roles": roles, "entities": entities, "screens": screens}
+def _outline_variant(variant: Variant) -> dict[str, Any]:
+    """What `show` says about a variant without showing its blueprint."""
+    bp = variant.blueprint
+    return {
+        **({"edited": True} if variant.state == "edited" else {}),
+        "roles": [{name: role[name] for name in ("id", "label")} for role in bp["roles"]],
+        "entities": [
+            {"id": entity["id"], "label": entity["label"], "records": len(entity.get("records", ()))}
+            for entity in bp["entities"]
+        ],
+        "screens": [{name: screen[name] for name in ("id", "title", "type")} for screen in bp["screens"]],
+    }
 
 
 def read_prototype(workspace: Workspace, slug: str) -> dict[str, Any]:
-    """The manifest with folder and page, and of each variant its last revisions, roles, entities and screens."""
+    """The manifest with folder and page; each variant with its last revisions, roles, entities, screens."""
     manifest, folder, variants = read_manifest(workspace, slug), _folder_of(slug), []
     for entry in manifest["variants"]:
         own = f"{folder}/{entry['id']}"
-        head = {"id": entry["id"], "question": entry["question"], "folder": own, "page": f"{own}/{PAGE_NAME}"}
-        head["revision"] = len(entry["revisions"])
-        head["revisions"] = entry["revisions"][-REVISIONS_SHOWN:]
+        shown = {
+            "id": entry["id"],
+            "question": entry["question"],
+            "folder": own,
+            "page": f"{own}/{PAGE_NAME}",
+        }
+        shown["revision"] = len(entry["revisions"])
+        shown["revisions"] = entry["revisions"][-REVISIONS_SHOWN:]
         try:
-            variants.append({**head, **_outline(load_variant(workspace, own, entry))})
+            shown.update(_outline_variant(load_variant(workspace, own, entry)))
         except Failure as failure:
-            variants.append({**head, "problem": failure.message})
-    return {"slug": slug, "folder": folder, "page": f"{folder}/{PAGE_NAME}", **manifest, "variants": variants}
+            shown["problem"] = failure.message
+        variants.append(shown)
+    head = {"slug": slug, "folder": folder, "page": f"{folder}/{PAGE_NAME}"}
+    return {**head, **manifest, "variants": variants}
 
 
 def find_variant(manifest: Mapping[str, Any], slug: str, letter: str) -> dict[str, Any]:
@@ -4781,7 +4753,7 @@ def find_variant(manifest: Mapping[str, Any], slug: str, letter: str) -> dict[st
 
 
 def read_variant(workspace: Workspace, slug: str, letter: str) -> dict[str, Any]:
-    """{"slug", "variant", "folder", "page", "revision", "digest", "edited" if so, "blueprint"}: with all records."""
+    """{"slug", "variant", "folder", "page", "revision", "digest", "edited" if so, "blueprint" (whole)}."""
     entry = find_variant(read_manifest(workspace, slug), slug, letter)
     variant = load_variant(workspace, f"{_folder_of(slug)}/{letter}", entry)
     return {
@@ -4796,41 +4768,37 @@ def read_variant(workspace: Workspace, slug: str, letter: str) -> dict[str, Any]
     }
 
 
-# --- writing -------------------------------------------------------------------------------------
+# --- making a prototype ---------------------------------------------------------------------------
 
 
 def write_gallery(workspace: Workspace, call: Call) -> None:
-    """Regenerates prototypes/index.html: the newest GALLERY_MAX_PROTOTYPES by time of creation, damaged ones left out."""
+    """Renders prototypes/index.html anew: the GALLERY_MAX_PROTOTYPES newest; damaged ones are left out."""
     entries = []
     for slug in _read_slugs(workspace):
         call.check()
         try:
-            entries.append(_entry(slug, read_manifest(workspace, slug)))
+            entries.append(_list_entry(slug, read_manifest(workspace, slug)))
         except Failure:
             continue
-    entries.sort(key=lambda entry: entry["slug"])
-    entries.sort(key=lambda entry: entry["created"], reverse=True)
+    entries.sort(key=lambda entry: entry["created"], reverse=True)  # stable: by slug within a second
     page = render_gallery(entries[:GALLERY_MAX_PROTOTYPES])
     workspace.write_file(f"{PROTOTYPES_DIR}/{PAGE_NAME}", page.encode("utf-8"), call)
 
 
-def _publish(workspace: Workspace, stage: Stage, slug: str, derived: bool) -> str:
-    """Puts the staged prototype at its slug, or at the next free number when the slug was not the caller's own."""
-    number = 1
-    while True:
-        ending = f"-{number}" if number > 1 else ""
-        free = slug[: SLUG_MAX_CHARS - len(ending)].rstrip("-") + ending
+def _publish_new(workspace: Workspace, stage: Stage, slug: str, derived: bool) -> str:
+    """Puts a staged prototype at its slug, a derived one at the next free number; the slug that it got."""
+    number, free = 1, slug
+    while derived and workspace.kind(_folder_of(free)) != "missing":
         number += 1
-        if derived and workspace.kind(_folder_of(free)) != "missing":
-            continue
-        try:
-            stage.publish(_folder_of(free))
-            return free
-        except Failure as failure:
-            if failure.code == "already_exists" and not derived:
-                hint = "choose another slug, or leave it out to get a numbered one"
-                raise Failure("already_exists", f"{_folder_of(slug)} is there already", hint) from failure
+        free = f"{slug[: SLUG_MAX_CHARS - len(f'-{number}')].rstrip('-')}-{number}"
+    try:
+        stage.publish(_folder_of(free))
+    except Failure as failure:
+        if failure.code != "already_exists":
             raise
+        hint = "choose another slug, or leave it out to get a numbered one"
+        raise Failure("already_exists", f"{_folder_of(free)} is there already", hint) from failure
+    return free
 
 
 def create_prototype(
@@ -4847,17 +4815,18 @@ def create_prototype(
 ) -> dict[str, Any]:
     """Stores one blueprint a variant as a new prototype: it appears whole or not at all.
 
-    A taken slug gets a number when it was `derived`, else it is `already_exists`. `created` is UTC, default now.
-    Answers {"slug", "folder", "page", "created", "variants": [{"id", "question", "page", "revision", "digest"}]}.
+    A taken slug gets a number when it was `derived`, else it is `already_exists`. `created` is UTC.
+    {"slug", "folder", "page", "created", "variants": [{"id", "question", "page", "revision", "digest"}]}
     """
     call.step("render")
     files, variants = {}, []
     for blueprint in blueprints:
         call.check()
-        letter, question = blueprint["variant"]["id"], blueprint["variant"]["question"]
-        files.update({f"{letter}/{name}": data for name, data in _render_variant(blueprint).items()})
+        letter, text = blueprint["variant"]["id"], _encode_blueprint(blueprint)
+        files.update({f"{letter}/{BLUEPRINT_NAME}": text, _history_file(letter, 1): text})
+        files[f"{letter}/{PAGE_NAME}"] = _encode_page(blueprint)
         first = {"revision": 1, "digest": digest(blueprint), "summary": "First draft."}
-        variants.append({"id": letter, "question": question, "revisions": [first]})
+        variants.append({"id": letter, "question": blueprint["variant"]["question"], "revisions": [first]})
     manifest = {
         "prototype": 1,
         "title": title,
@@ -4868,114 +4837,186 @@ def create_prototype(
         "variants": variants,
         "promotions": [],
     }
-    files[MANIFEST_NAME] = _render_manifest_bytes(manifest)
+    files[MANIFEST_NAME] = _encode_manifest(manifest)
     files[PAGE_NAME] = render_variants_page(manifest, blueprints).encode("utf-8")
     call.step("lock")
     with workspace.lock(call):
-        workspace.sweep(call)
+        recover(workspace, call)
         call.step("store")
         with workspace.stage(call) as stage:
             for name, data in files.items():
                 stage.write(name, data)
-            slug = _publish(workspace, stage, slug, derived)
+            slug = _publish_new(workspace, stage, slug, derived)
         call.step("gallery")
         write_gallery(workspace, call)
-    return _created(slug, manifest)
+    return _describe_new(slug, manifest)
 
 
-def _created(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    folder = _folder_of(slug)
-    variants = [
-        {
-            "id": entry["id"],
-            "question": entry["question"],
-            "page": f"{folder}/{entry['id']}/{PAGE_NAME}",
-            **{name: entry["revisions"][-1][name] for name in ("revision", "digest")},
-        }
-        for entry in manifest["variants"]
-    ]
+def _describe_new(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    folder, variants = _folder_of(slug), []
+    for entry in manifest["variants"]:
+        shown = {"id": entry["id"], "question": entry["question"]}
+        shown["page"] = f"{folder}/{entry['id']}/{PAGE_NAME}"
+        variants.append({**shown, "revision": 1, "digest": entry["revisions"][-1]["digest"]})
     head = {"slug": slug, "folder": folder, "page": f"{folder}/{PAGE_NAME}", "created": manifest["created"]}
     return {**head, "variants": variants}
 
 
-def write_manifest(workspace: Workspace, call: Call, slug: str, manifest: Mapping[str, Any]) -> None:
-    """Replaces the manifest: what commits a revision or records a promotion. With the lock held."""
-    workspace.write_file(f"{_folder_of(slug)}/{MANIFEST_NAME}", _render_manifest_bytes(manifest), call)
+# --- revisions ------------------------------------------------------------------------------------
 
 
-def write_refresh(workspace: Workspace, call: Call, folder: str, blueprint: dict[str, Any]) -> None:
-    """Brings a variant's blueprint.json and page up to a blueprint; files that hold it already are left alone."""
-    files = _render_variant(blueprint)
-    for name in (BLUEPRINT_NAME, PAGE_NAME):
-        file = f"{folder}/{name}"
-        if not _holds(workspace, file, files[name]):
-            workspace.write_file(file, files[name], call)
+class Revised(NamedTuple):
+    """What `revise` did: the blueprint before and after, and the variant's current revision."""
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+    revision: int
+    taken_up: bool  # an edit by hand became a revision of its own first
 
 
-def _holds(workspace: Workspace, file: str, data: bytes) -> bool:
-    try:
-        return workspace.read_bytes(file, max_bytes=len(data)) == data
-    except Failure as failure:
-        if failure.code in ("not_found", "invalid_arguments"):
-            return False
-        raise
-
-
-def write_revision(
-    workspace: Workspace, call: Call, slug: str, letter: str, blueprint: dict[str, Any], summary: str
-) -> int:
-    """Adds a revision to a variant and answers its number. With the lock held, from reading the manifest on.
-
-    The replace of the manifest is the commit; a call stopped after it leaves a refresh that is rolled forward.
-    """
-    manifest, folder = read_manifest(workspace, slug), f"{_folder_of(slug)}/{letter}"
-    entry = find_variant(manifest, slug, letter)
-    number = len(entry["revisions"]) + 1
-    text = render_blueprint(blueprint).encode("utf-8")
-    workspace.write_file(f"{folder}/{render_history_name(number)}", text, call)
-    entry["revisions"].append({"revision": number, "digest": digest(blueprint), "summary": summary})
-    entry["question"] = blueprint["variant"]["question"]
-    write_manifest(workspace, call, slug, manifest)
-    write_refresh(workspace, call, folder, blueprint)
-    write_variants_page(workspace, call, slug)
-    return number
-
-
-def write_variants_page(workspace: Workspace, call: Call, slug: str) -> None:
-    """Renders prototypes/<slug>/index.html from the manifest and the variants' current blueprints."""
+def _refresh(workspace: Workspace, call: Call, slug: str, letter: str, blueprint: dict[str, Any]) -> None:
+    """Brings blueprint.json and the pages up to the committed revision; a file that is so is left alone."""
     manifest, folder = read_manifest(workspace, slug), _folder_of(slug)
-    page = render_variants_page(manifest, _read_current(workspace, folder, manifest))
-    data = page.encode("utf-8")
-    if not _holds(workspace, f"{folder}/{PAGE_NAME}", data):
-        workspace.write_file(f"{folder}/{PAGE_NAME}", data, call)
+    files = {
+        f"{folder}/{letter}/{BLUEPRINT_NAME}": _encode_blueprint(blueprint),
+        f"{folder}/{letter}/{PAGE_NAME}": _encode_page(blueprint),
+    }
+    current = _read_committed(workspace, folder, manifest)
+    if current:
+        files[f"{folder}/{PAGE_NAME}"] = render_variants_page(manifest, current).encode("utf-8")
+    for file, data in files.items():
+        try:
+            same = workspace.read_bytes(file, max_bytes=len(data)) == data
+        except Failure:  # missing, longer, or a link: what cannot be replaced is refused by the write
+            same = False
+        if not same:
+            workspace.write_file(file, data, call)
 
 
-def _read_current(workspace: Workspace, folder: str, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The committed blueprint of each variant, from the history: a hand edit does not show before it is taken up."""
-    return [
-        read_revision(workspace, f"{folder}/{entry['id']}", entry["revisions"][-1])
-        for entry in manifest["variants"]
-    ]
+def recover(workspace: Workspace, call: Call) -> None:
+    """What every writer does first, with the lock held: finishes or drops what a killed one had under way."""
+    names = workspace.read_names(STAGING_DIR) if workspace.kind(STAGING_DIR) == "folder" else []
+    for name in names:
+        slug, _, letter = name.rpartition(_REVISING)[0].rpartition(".")
+        try:
+            if letter:
+                _roll_forward(workspace, call, slug, letter)
+        except Failure:  # the prototype is gone or damaged meanwhile: for `validate` to tell
+            continue
+    workspace.sweep(call)
 
 
-# --- verifying -----------------------------------------------------------------------------------
+def _roll_forward(workspace: Workspace, call: Call, slug: str, letter: str) -> None:
+    entry = find_variant(read_manifest(workspace, slug), slug, letter)
+    variant = load_variant(workspace, f"{_folder_of(slug)}/{letter}", entry)
+    for ahead in (1, 2):  # written and not committed: the edit by hand that was taken up, and the revision
+        workspace.remove(_history_file(variant.folder, len(variant.revisions) + ahead))
+    if variant.state != "edited":
+        _refresh(workspace, call, slug, letter, variant.blueprint)
+
+
+def _commit_revisions(
+    workspace: Workspace,
+    call: Call,
+    slug: str,
+    manifest: Mapping[str, Any],
+    entry: dict[str, Any],
+    new: Sequence[tuple[dict[str, Any], str]],
+) -> None:
+    """Makes each new blueprint durable in the history, then commits all by the replace of the manifest."""
+    for blueprint, summary in new:
+        number = len(entry["revisions"]) + 1
+        file = _history_file(f"{_folder_of(slug)}/{entry['id']}", number)
+        workspace.write_file(file, _encode_blueprint(blueprint), call)
+        entry["revisions"].append({"revision": number, "digest": digest(blueprint), "summary": summary})
+        entry["question"] = blueprint["variant"]["question"]
+    workspace.write_file(f"{_folder_of(slug)}/{MANIFEST_NAME}", _encode_manifest(manifest), call)
+
+
+def revise(
+    workspace: Workspace,
+    call: Call,
+    slug: str,
+    letter: str,
+    change: Callable[[Variant], tuple[dict[str, Any], str]] | None,
+    *,
+    base: int | None = None,
+    dry_run: bool = False,
+) -> Revised:
+    """Adds what `change` makes of a variant, a checked blueprint and a summary, as its next revision.
+
+    An edit by hand becomes a revision of its own first. Without `change` that is all; the pages are rendered
+    anew in any case. `base` is the revision that the caller has seen: `conflict` when another one is current
+    or there is an edit by hand. Whatever `change` raises, and `dry_run`, leave everything as it is.
+    """
+    with workspace.lock(call):
+        if not dry_run:
+            recover(workspace, call)
+        manifest, folder = read_manifest(workspace, slug), f"{_folder_of(slug)}/{letter}"
+        entry = find_variant(manifest, slug, letter)
+        variant = load_variant(workspace, folder, entry)
+        number, edited = len(entry["revisions"]), variant.state == "edited"
+        if base is not None and (base != number or edited):
+            state = f"{number}, edited by hand since" if edited else f"{number}"
+            raise Failure("conflict", f"the current revision of {folder} is {state}", "see: protoyard show")
+        after, summary = change(variant) if change else (variant.blueprint, "")
+        new = [(variant.blueprint, "Edited by hand.")] if edited else []
+        new += [(after, summary)] if digest(after) != digest(variant.blueprint) else []
+        if not dry_run:
+            mark = f"{STAGING_DIR}/{slug}.{letter}{_REVISING}"
+            workspace.create_file(mark, b"")
+            call.step("commit")
+            if new:
+                _commit_revisions(workspace, call, slug, manifest, entry, new)
+            call.step("refresh")
+            _refresh(workspace, call, slug, letter, after)
+            workspace.discard(mark)
+        return Revised(variant.blueprint, after, number + len(new), edited)
+
+
+def previous_revision(workspace: Workspace, variant: Variant) -> dict[str, Any]:
+    """What an undo goes back to: the revision before the current one; the current one after a hand edit."""
+    back = -1 if variant.state == "edited" else -2
+    if len(variant.revisions) < -back:
+        raise Failure("not_found", f"{variant.folder} has no earlier revision to go back to")
+    return read_revision(workspace, variant.folder, variant.revisions[back])
+
+
+def record_promotion(workspace: Workspace, call: Call, slug: str, promotion: Mapping[str, Any]) -> None:
+    """Adds a promotion to the manifest."""
+    with workspace.lock(call):
+        recover(workspace, call)
+        manifest = read_manifest(workspace, slug)
+        manifest["promotions"].append(dict(promotion))
+        workspace.write_file(f"{_folder_of(slug)}/{MANIFEST_NAME}", _encode_manifest(manifest), call)
+
+
+# --- verifying ------------------------------------------------------------------------------------
 
 
 class _Report:
     """What `verify` has found: `problems` make it invalid, `notes` are for people."""
 
-    __slots__ = ("notes", "problems", "workspace")
+    __slots__ = ("call", "notes", "problems", "workspace")
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, call: Call | None) -> None:
         self.workspace = workspace
+        self.call = call
         self.problems: list[dict[str, str]] = []
         self.notes: list[str] = []
 
     def add(self, file: str, code: str, message: str, pointer: str = "") -> None:
         self.problems.append({"file": file, "pointer": pointer, "code": code, "message": message})
 
+    def note(self, text: str, advice: str) -> None:
+        """A note on something unfinished: it may be in progress unless a probe says that nobody writes."""
+        free = self.workspace.lock_is_free()
+        self.notes.append(f"{text}; {advice}" if free else f"{text} (may be in progress)")
+
     def read(self, file: str, max_bytes: int) -> bytes | None:
-        """The file's bytes; None, with a problem added, when they cannot be had."""
+        """The file's bytes; None, with a problem added, when they cannot be had. A cancellation point."""
+        if self.call is not None:
+            self.call.check()
         try:
             return self.workspace.read_bytes(file, max_bytes=max_bytes)
         except Failure as failure:
@@ -4999,127 +5040,113 @@ class _Report:
             self.add(file, code, problem.message, problem.pointer)
         return None if problems else value
 
-    def compare(self, file: str, expected: Sequence[str], version: str) -> None:
-        """Is a page one of those that it may be? A page made by another version of Protoyard may differ."""
+    def compare(self, file: str, version: str, pages: Sequence[str]) -> None:
+        """Is a page what it may be? One that another version of Protoyard rendered may differ."""
         data = self.read(file, PAGE_MAX_BYTES)
-        if data is None or data in [page.encode("utf-8") for page in expected]:
+        if data is None or data in [page.encode("utf-8") for page in pages]:
             return
         if version == __version__:
-            self.add(file, "page_differs", "is not what its blueprint renders to; iterate renders it again")
+            self.add(file, "page_differs", "is not what its blueprint renders to; iterate renders it anew")
         else:
-            self.notes.append(f"{file} was rendered by version {version}; iterate renders it again")
+            self.notes.append(
+                f"{file} is of version {version}, as the manifest says; iterate renders it anew"
+            )
 
 
 def _verify_history(
     report: _Report, folder: str, revisions: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
-    """Each revision against its digest; the current revision's blueprint, None when it cannot be had."""
+    """Each revision's file against its digest; the current one's blueprint, None when it cannot be had."""
     blueprint = None
     for revision in revisions:
-        file = f"{folder}/{render_history_name(revision['revision'])}"
-        blueprint = report.parse(file, "invalid_blueprint", BLUEPRINT_FILE_MAX_BYTES, check_blueprint)
-        if blueprint is not None and digest(blueprint) != revision["digest"]:
+        file = _history_file(folder, revision["revision"])
+        data = report.read(file, BLUEPRINT_FILE_MAX_BYTES)
+        try:
+            blueprint = None if data is None else _parse_blueprint(file, data, [revision["digest"]])[0]
+            differs = blueprint is not None and digest(blueprint) != revision["digest"]
+        except Failure:
+            differs, blueprint = True, None
+        if differs:
             report.add(file, "history_differs", "is not what the manifest recorded for this revision")
-            blueprint = None
-    following = f"{folder}/{render_history_name(len(revisions) + 1)}"
-    if report.workspace.kind(following) != "missing":
-        report.notes.append(
-            f"{following} is not in the manifest: a revision that was not committed{_in_progress(report)}"
-        )
+    ahead = _history_file(folder, len(revisions) + 1)
+    if report.workspace.kind(ahead) != "missing":
+        report.note(f"{ahead} is not in the manifest, a revision that was not committed", "iterate clears it")
     return blueprint
 
 
 def _verify_variant(
     report: _Report, folder: str, manifest: Mapping[str, Any], entry: Mapping[str, Any]
 ) -> None:
-    """History, blueprint.json and page of one variant against its manifest entry and each other."""
-    revisions, file = entry["revisions"], f"{folder}/{BLUEPRINT_NAME}"
-    current = _verify_history(report, folder, revisions)
+    """A variant's history, blueprint.json and page against its manifest entry and each other."""
+    file, known = f"{folder}/{BLUEPRINT_NAME}", [revision["digest"] for revision in entry["revisions"]]
+    current = _verify_history(report, folder, entry["revisions"])
     blueprint = report.parse(file, "invalid_blueprint", BLUEPRINT_FILE_MAX_BYTES, check_blueprint)
     if blueprint is None:
         return
-    known = [revision["digest"] for revision in revisions]
-    mark, shown = digest(blueprint), [blueprint]
-    if mark in known[:-1] and mark != known[-1]:
-        shown.append(current or blueprint)
-        earlier = known.index(mark) + 1
-        report.notes.append(
-            f"{file} is still revision {earlier} of {len(known)}; iterate refreshes it{_in_progress(report)}"
+    mark = digest(blueprint)
+    if mark != known[-1] and mark in known:
+        report.note(
+            f"{file} is still revision {known.index(mark) + 1} of {len(known)}", "iterate refreshes it"
         )
-    elif mark not in known:
-        shown.append(current or blueprint)
-        report.notes.append(
-            f"{file} was edited by hand since revision {len(known)} and is valid; iterate takes it up"
-        )
+    elif mark != known[-1]:
+        advice = "it is valid, and iterate takes it up"
+        report.notes.append(f"{file} was edited by hand since revision {len(known)}; {advice}")
     if blueprint["variant"]["id"] != entry["id"]:
-        report.add(file, "manifest_differs", f"must be {entry['id']}, as in the manifest", "/variant/id")
-    report.compare(f"{folder}/{PAGE_NAME}", [render_page(one) for one in shown], manifest["version"])
-
-
-def _in_progress(report: _Report) -> str:
-    """The mark on anything unfinished, unless a probe of the lock says that nobody is writing."""
-    return "" if report.workspace.lock_is_free() else " (may be in progress)"
+        report.add(file, "manifest_differs", f'must be "{entry["id"]}", as in the manifest', "/variant/id")
+    shown = [blueprint] if mark == known[-1] or current is None else [blueprint, current]
+    report.compare(f"{folder}/{PAGE_NAME}", manifest["version"], [render_page(one) for one in shown])
 
 
 def _verify_prototype(report: _Report, folder: str, only: str = "") -> None:
-    """A prototype's manifest, then every variant and the page above them, or only one variant."""
+    """A prototype's manifest, then every variant and the page above them; or one variant only."""
     file = f"{folder}/{MANIFEST_NAME}"
     manifest = report.parse(file, "invalid_manifest", MANIFEST_MAX_BYTES, check_manifest)
     if manifest is None:
         return
     letters = [entry["id"] for entry in manifest["variants"]]
-    if only and only not in letters:
-        report.add(file, "manifest_differs", f"has no variant {only}", "/variants")
+    for name in report.workspace.read_names(folder):
+        if name in set(only or VARIANT_LETTERS) - set(letters):
+            report.add(file, "manifest_differs", f"does not know the variant {name}", "/variants")
     for entry in manifest["variants"]:
         if only in ("", entry["id"]):
             _verify_variant(report, f"{folder}/{entry['id']}", manifest, entry)
-    if only:
-        return
-    for name in report.workspace.read_names(folder):
-        if name in set(VARIANT_LETTERS) - set(letters):
-            report.notes.append(f"{folder}/{name} is not in the manifest")
-    try:
-        page = render_variants_page(manifest, _read_current(report.workspace, folder, manifest))
-    except Failure:  # the history's own problems are listed
-        return
-    report.compare(f"{folder}/{PAGE_NAME}", [page], manifest["version"])
+    current = [] if only else _read_committed(report.workspace, folder, manifest)
+    if current:  # else the history's problems are listed already
+        report.compare(
+            f"{folder}/{PAGE_NAME}", manifest["version"], [render_variants_page(manifest, current)]
+        )
 
 
-def _note_leftovers(report: _Report) -> None:
-    if report.workspace.kind(STAGING_DIR) == "folder":
-        count = len(report.workspace.read_names(STAGING_DIR))
-        if count:
-            report.notes.append(
-                f"{STAGING_DIR} holds {count} unfinished{_in_progress(report) or '; the next writing command clears them'}"
-            )
+def _is_prototype(workspace: Workspace, path: str) -> bool:
+    """A folder in prototypes/, or a copy elsewhere."""
+    above = path.rpartition("/")[0]
+    return bool(path) and (above == PROTOTYPES_DIR or workspace.kind(f"{path}/{MANIFEST_NAME}") == "file")
 
 
-def verify(workspace: Workspace, path: str) -> dict[str, Any]:
-    """What is wrong with a prototype's folder, a variant's folder or a blueprint's .json file (a resolved path).
+def verify(workspace: Workspace, path: str, call: Call | None = None) -> dict[str, Any]:
+    """What is wrong with a prototype's folder, a variant's folder or a blueprint .json file (a resolved path).
 
-    {"folder", "valid", "problems": [{"file", "pointer", "code", "message"}], "notes": [text]}. Codes: `missing`,
-    `invalid_manifest`, `invalid_blueprint`, `history_differs`, `manifest_differs`, `page_differs`, or that of a Failure
-    for a file that cannot be read. A valid edit by hand, a refresh that was cut off and leftovers are notes.
+    {"folder", "valid", "problems": [{"file", "pointer", "code", "message"}], "notes": [text]}. Codes:
+    `missing`, `invalid_manifest`, `invalid_blueprint`, `history_differs`, `manifest_differs`, `page_differs`,
+    or a Failure's for a file that cannot be read. A valid edit by hand, a refresh that was cut off and
+    leftovers are notes.
     """
-    report = _Report(workspace)
+    report = _Report(workspace, call)
     above, _, name = path.rpartition("/")
     kind = workspace.kind(path)
     if kind == "missing":
         raise Failure("not_found", f"{path} does not exist")
     if kind == "file" and name.endswith(".json"):
         report.parse(path, "invalid_blueprint", BLUEPRINT_FILE_MAX_BYTES, check_blueprint)
-    elif kind == "folder" and path and (
-        above == PROTOTYPES_DIR or workspace.kind(f"{path}/{MANIFEST_NAME}") == "file"
-    ):
+    elif kind == "folder" and _is_prototype(workspace, path):
         _verify_prototype(report, path)
-    elif (
-        kind == "folder" and name in list(VARIANT_LETTERS) and workspace.kind(f"{above}/{MANIFEST_NAME}") == "file"
-    ):
+    elif kind == "folder" and name in list(VARIANT_LETTERS) and _is_prototype(workspace, above):
         _verify_prototype(report, above, only=name)
     else:
         message = f"folder: {path or '.'} is no prototype's folder, no variant's folder and no .json file"
         raise Failure("invalid_arguments", message, "see: protoyard list")
-    _note_leftovers(report)
+    if workspace.kind(STAGING_DIR) == "folder" and workspace.read_names(STAGING_DIR):
+        report.note(f"{STAGING_DIR} holds unfinished work", "the next writing command clears it")
     return {"folder": path, "valid": not report.problems, "problems": report.problems, "notes": report.notes}
 
 

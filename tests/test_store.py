@@ -472,7 +472,7 @@ DAMAGES = [
     ("a page is a link", lambda demo: relink(demo / "a/index.html", "../b/index.html"),
      [(f"{D}/a/index.html", "", "unsafe_path")], []),
     ("a blueprint is edited and valid", in_json("a/blueprint.json", lambda v: v.update(title="By hand")),
-     [], [f"{D}/a/blueprint.json was edited by hand since revision 1 and is valid"]),
+     [], [f"{D}/a/blueprint.json was edited by hand since revision 1; it is valid"]),
     ("a blueprint is only formatted anew", in_json("a/blueprint.json", lambda v: None), [], []),
     ("a blueprint is edited and invalid", in_json("a/blueprint.json", lambda v: v.update(navigation=["x"], seed=-1)),
      [(f"{D}/a/blueprint.json", "/seed", "invalid_blueprint")], []),
@@ -497,7 +497,7 @@ DAMAGES = [
     ("a revision was not committed", lambda demo: shutil.copy(demo / "a/blueprint.json", demo / "a/history/0002.json"),
      [], [f"{D}/a/history/0002.json is not in the manifest"]),
     ("a folder of a variant that is not in the manifest", lambda demo: (demo / "c").mkdir(),
-     [], [f"{D}/c is not in the manifest"]),
+     [(f"{D}/prototype.json", "/variants", "manifest_differs")], []),
     ("the manifest is deleted", lambda demo: (demo / "prototype.json").unlink(),
      [(f"{D}/prototype.json", "", "missing")], []),
     ("the manifest is no JSON", lambda demo: (demo / "prototype.json").write_text("nonsense"),
@@ -510,9 +510,9 @@ DAMAGES = [
     ("the manifest names another version and the page differs",
      lambda demo: (rewrite_json(demo / "prototype.json", lambda v: v.update(version="0.0.1")),
                    (demo / "a/index.html").write_text("old")),
-     [], [f"{D}/a/index.html was rendered by version 0.0.1"]),
+     [], [f"{D}/a/index.html is of version 0.0.1"]),
     ("something is left in staging", lambda demo: (demo.parent.parent / ".protoyard/staging/1-dead").mkdir(),
-     [], [".protoyard/staging holds 1 unfinished; the next writing command clears them"]),
+     [], [".protoyard/staging holds unfinished work; the next writing command clears it"]),
 ]  # fmt: skip
 
 
@@ -578,4 +578,4 @@ def test_verify_hedges_while_somebody_writes(workspace, place, call):
     (place / ".protoyard/staging/1-x").mkdir()
     with workspace.lock(call):
         found = protoyard.verify(workspace, D)
-    assert found["notes"] == [".protoyard/staging holds 1 unfinished (may be in progress)"]
+    assert found["notes"] == [".protoyard/staging holds unfinished work (may be in progress)"]

@@ -197,8 +197,12 @@ RATING_MAX = 5
 
 # The brief (TOOLS §4): what a first draft holds at most, how long its names are, what a screen shows of a record.
 DRAFT_ENTITIES_MAX = 9
+DRAFT_SPARE_MAX = 3
 DRAFT_ROLES_MAX = 8
+DRAFT_SETTINGS_MAX = 12
 DRAFT_TITLE_CHARS = 60
+DRAFT_TITLE_WORDS = 6
+DRAFT_NAME_WORDS = 3
 DRAFT_SLUG_CHARS = 40
 DRAFT_ID_CHARS = 32
 DRAFT_ROWS_MAX = 60
@@ -207,10 +211,12 @@ DRAFT_FILTERS_MAX = 3
 DRAFT_REQUIRED_FIELDS = 4
 DRAFT_STEP_FIELDS = 4
 DRAFT_TILES_MAX = 3
-DRAFT_NAMED_MAX = 3
+BECAUSE_MAX_CHARS = 200
+SHORT_WORD_CHARS = 4
 BOARD_COLUMNS_MIN = 3
 BOARD_COLUMNS_MAX = 8
 PERCENT_MAX = 100
+MINUTES_PER_HOUR = 60
 
 # ======================================================================
 # §02 errors: the closed table of failure codes
@@ -2422,282 +2428,214 @@ def digest(blueprint: Mapping[str, Any]) -> str:
 # ======================================================================
 # §08 archetypes: tables of record types, fields, statuses, words
 # ======================================================================
-# Rules: uses §01, §07; pure. The table is text, parsed on first use. A line is one kind of record; a line that starts
-# with a space continues it: name | other names | icon | fields | statuses in order | screens beside list, detail, form.
-# A field is `name` and what it is: nothing text, * longtext, # number, $ money, % percent, ^ date, @ datetime,
-# ~ duration, ! person, ? boolean, + tags, = rating, & url, >entity ref, (a/b) choice, <type for the rest.
+# Rules: uses §01, §07; pure. Tables are text, parsed on first use. A kind of record is
+#   name|other names|icon|fields|statuses in order|screens beside list, detail, form (by their first letters);
+# and a field is its name and a mark: none text, * longtext, # number, $ money, % percent, ^ date, @ datetime,
+# ~ duration, ! person, ? boolean, + tags, = rating, & url, >kind ref, (a/b) choice.
 
-# fmt: off
-_ARCHETYPES = """\
-contact|person,client contact,acquaintance,addressee,donor,witness,respondent|person|name >company job_title
- email phone preferred_channel(email/phone/post) tags+ notes*|active,do not contact,left company|timeline
-company|account,organisation,client firm,organization,firm,business,partner company,school,branch
- office|building|name sector() website& phone address owner! employees#
- annual_value$|prospect,active,dormant,lost|report
-customer|client,buyer,shopper,consumer,passenger,policyholder,subscriber account|person|name email phone
- address since^ lifetime_value$ vip? notes*|new,active,inactive,blocked|
-supplier|vendor,provider,contractor,subcontractor,carrier,manufacturer,merchant|truck|name >contact email
- phone payment_terms(14_days/30_days/60_days) lead_time~ rating= preferred?|under review,approved,suspended|
-employee|staff
- member,worker,colleague,staff,technician,driver,nurse,teacher,guide,engineer,operator,officer,inspector,coach,instructor,trainer,therapist,doctor,agent|person|name
- role department() manager>employee email phone start_date^ fte%|onboarding,active,on leave,left|calendar
-member|club member,subscriber,adherent,parishioner,cardholder|person|name member_no tier() joined^ renews_on^
- email phone consent?|pending,active,lapsed,cancelled|
-volunteer|helper|person|name skills+ availability(weekday/evening/weekend) phone email checks_expire^
- hours_total~|applied,vetted,active,resting|calendar
-candidate|applicant,jobseeker|person|name job>job_opening source() email phone salary_expectation$ score=
- applied_on^|applied,screening,interview,offer,hired,rejected|board timeline
-patient|service user,care client,resident|person|name record_no date_of_birth^ phone clinician! allergies+
- next_visit@ notes*|registered,in treatment,discharged|timeline
-student|pupil,learner,trainee,apprentice,child,kid,camper,participant,cadet|person|name student_no
- class>course guardian! email date_of_birth^ attendance%|enrolled,on leave,graduated,withdrawn|report
-guest|visitor,attendee,invitee,delegate|person|name email phone party_size# arrival@ departure@
- requests*|invited,confirmed,arrived,left,no-show|
-team|crew,squad,group,brigade,shift team|people|name lead! size# base skills+|available,on job,off duty|board
-lead|enquiry,prospect,sales lead|person|name company source(web/referral/event/phone) email phone
- estimated_value$ owner! next_step^|new,contacted,qualified,converted,lost|board
-deal|opportunity,sales opportunity|coin|name >company >contact value$ probability% close_date^
- owner!|lead,qualified,proposal,negotiation,won,lost|board report
-quote|estimate,offer,proposal,quotation|file|number >customer total$ valid_until^ discount% prepared_by!
- lines# terms*|draft,sent,accepted,declined,expired|
-order|sales order,preorder|cart|number >customer ordered_at@ items# total$ deliver_by^
- delivery_address<address paid?|placed,confirmed,packed,shipped,delivered,cancelled|board
-order line|line item|cart|>order >product quantity# unit_price$ discount% line_total$||
-purchase order|po|cart|number >supplier total$ needed_by^ requested_by! approver!
- cost_centre()|draft,submitted,approved,ordered,received,closed|inbox
-goods receipt|receiving note|box|>purchase_order received_at@ received_by! quantity# damaged#
- remarks*|expected,partial,complete,disputed|
-invoice|bill|file|number >customer issue_date^ due_date^ net$ tax% total$
- paid_on^|draft,sent,paid,overdue,void|report
+_ARCHETYPES = """
+contact|person,client contact|person|name >company job_title email phone tags+ notes*|active,do not
+contact,left company|t; company|account,organisation,client firm,organization,firm,business|building|name
+sector() website& phone address owner! annual_value$|prospect,active,dormant,lost|r;
+customer|client,buyer,shopper,consumer,passenger,policyholder|person|name email phone address since^
+lifetime_value$ vip? notes*|new,active,inactive,blocked|;
+supplier|vendor,provider,contractor,subcontractor,carrier|truck|name >contact email phone
+payment_terms(14_days/30_days/60_days) rating= preferred?|under review,approved,suspended|;
+employee|worker,colleague,staff,technician,driver,nurse,teacher,guide,engineer,operator,officer,inspector,coach,instructor,trainer,therapist,doctor,agent|person|name
+role manager>employee email phone start_date^|onboarding,active,on leave,left|c; member|club
+member,subscriber,cardholder|person|name member_no tier() joined^ renews_on^ email
+phone|pending,active,lapsed,cancelled|; volunteer|helper|person|name skills+
+availability(weekday/evening/weekend) phone email checks_expire^|applied,vetted,active,resting|c;
+candidate|applicant,jobseeker|person|name job>job_opening source() email phone score=
+applied_on^|applied,screening,interview,offer,hired,rejected|bt; patient||person|name date_of_birth^ phone
+clinician! allergies+ next_visit@ notes*|registered,in treatment,discharged|t;
+student|pupil,learner,trainee,apprentice,camper,participant,cadet|person|name student_no class>course email
+date_of_birth^ attendance%|enrolled,on leave,graduated,withdrawn|r;
+guest|visitor,attendee,invitee,delegate|person|name email phone party_size# arrival@
+requests*|invited,confirmed,arrived,left,no-show|; team|crew,squad,group,shift team|people|name lead! size#
+skills+|available,on job,off duty|b; lead|enquiry,prospect,sales lead|person|name company
+source(web/referral/event/phone) email phone estimated_value$
+owner!|new,contacted,qualified,converted,lost|b; deal|opportunity|coin|name >company >contact value$
+probability% close_date^ owner!|lead,qualified,proposal,negotiation,won,lost|br;
+quote|estimate,offer,proposal,quotation|file|number >customer total$ valid_until^ discount%
+terms*|draft,sent,accepted,declined,expired|; order|sales order,preorder|cart|number >customer ordered_at@
+items# total$ deliver_by^ paid?|placed,confirmed,packed,shipped,delivered,cancelled|b; order line|line
+item|cart|>order >product quantity# unit_price$ line_total$||; purchase order|po|cart|number >supplier total$
+needed_by^ requested_by! approver!|draft,submitted,approved,ordered,received,closed|i; goods
+receipt|receiving note|box|>purchase_order received_at@ received_by! quantity# damaged#
+remarks*|expected,partial,complete,disputed|; invoice|bill|file|number >customer issue_date^ due_date^ net$
+total$ paid_on^|draft,sent,paid,overdue,void|r;
 payment|receipt,transaction,instalment,refund,deposit|coin|>invoice amount$ paid_at@
- method(card/transfer/cash) reference|pending,cleared,failed,refunded|report
-expense claim|expense,reimbursement,claim for expenses|coin|>employee purpose amount$ spent_on^ category()
- receipt& approver!|draft,submitted,approved,rejected,reimbursed|inbox report
-budget|cost plan|coin|name period planned$ spent$ owner! used%|open,at risk,exceeded,closed|report dashboard
-contract|agreement|file|title party>company starts_on^ ends_on^ value$ owner! auto_renew?
- notice_period~|draft,in review,signed,expiring,ended|timeline
-subscription|plan,membership plan|card|>customer plan() price$ interval(monthly/yearly) started^ renews_on^
- seats#|trial,active,past due,cancelled|report
-product|article,sku,catalogue item,item,good,merchandise|box|name sku category() price$ in_stock# reorder_at#
- description* active?|draft,live,out of stock,retired|
-task|to-do,action item,todo,to do,chore,activity,assignment,errand|check|title assignee! due_date^
- priority(low/normal/high) >project estimate~ notes*|to do,in progress,blocked,done|board calendar
-project|engagement,programme,programme of work,commission|briefcase|name client>company lead! starts_on^
- due_on^ budget$ progress%|planned,active,on hold,completed,cancelled|timeline dashboard
-milestone|phase gate,deliverable,deadline|flag|title >project due_on^ owner!
- done_on^|upcoming,due,reached,missed|timeline
-work order|job,job card,job sheet,repair,installation,maintenance job|wrench|number asset>equipment >site
- problem* technician! scheduled_for@ duration~ cost$|new,scheduled,in progress,waiting for
- parts,completed,invoiced|board calendar
-service request|request,repair request,callout request|bell|reference requester! category() description*
- location priority(low/normal/urgent) received_at@ assignee!|received,triaged,assigned,resolved,closed|board
- inbox
+method(card/transfer/cash) reference|pending,cleared,failed,refunded|r; expense
+claim|expense,reimbursement|coin|>employee purpose amount$ spent_on^ category() receipt&
+approver!|draft,submitted,approved,rejected,reimbursed|ir; budget||coin|name period planned$ spent$ owner!
+used%|open,at risk,exceeded,closed|rd; contract|agreement|file|title party>company starts_on^ ends_on^ value$
+owner!|draft,in review,signed,expiring,ended|t; subscription|plan|card|>customer plan() price$
+interval(monthly/yearly) renews_on^ seats#|trial,active,past due,cancelled|r; product|article,sku,catalogue
+item,item|box|name sku category() price$ in_stock# reorder_at# description*|draft,live,out of stock,retired|;
+task|to-do,action item,todo,to do,chore,assignment|check|title assignee! due_date^ priority(low/normal/high)
+>project estimate~ notes*|to do,in progress,blocked,done|bc;
+project|engagement,programme,commission|briefcase|name client>company lead! starts_on^ due_on^ budget$
+progress%|planned,active,on hold,completed,cancelled|td; milestone|deliverable,deadline|flag|title >project
+due_on^ owner! done_on^|upcoming,due,reached,missed|t; work order|job,job card,job
+sheet,repair,installation,maintenance job|wrench|number asset>equipment >site problem* technician!
+scheduled_for@ cost$|new,scheduled,in progress,waiting for parts,completed,invoiced|bc; service
+request|request,repair request,callout request|bell|reference requester! category() description*
+priority(low/normal/urgent) received_at@ assignee!|received,triaged,assigned,resolved,closed|bi;
 ticket|support ticket,issue,bug,bug report,support case|chat|reference subject requester! category()
- priority(low/medium/high/critical) assignee! opened_at@ respond_by@|open,waiting on customer,in
- progress,resolved,closed|board inbox
-incident|safety event,outage,accident,near miss,outage report,emergency|flag|reference title
- severity(minor/moderate/major/critical) occurred_at@ location reported_by! description*
- injured#|reported,investigating,contained,resolved,closed|timeline dashboard report
-change request|variation,change|gear|title reason* requested_by! impact(low/medium/high) cost_effect$
- decide_by^|proposed,under review,approved,rejected,implemented|inbox board
-inspection|survey,audit visit,check,safety inspection,checkup,check-up|check|reference asset>equipment >site
- inspector! planned_for@ done_at@ result(pass/pass_with_remarks/fail) score% remarks*|planned,in
- progress,passed,failed,overdue|calendar report
-visit|site visit,call-out|map|>site visitor! starts_at@ ends_at@ purpose outcome*
- mileage#|planned,travelling,on site,completed,cancelled|calendar
+priority(low/medium/high/critical) assignee! opened_at@|open,waiting on customer,in
+progress,resolved,closed|bi; incident|safety event,outage,accident,near miss,outage
+report,emergency|flag|reference title severity(minor/moderate/major/critical) occurred_at@ location
+reported_by! description*|reported,investigating,contained,resolved,closed|tdr; change
+request|variation|gear|title reason* requested_by! impact(low/medium/high) cost_effect$
+decide_by^|proposed,under review,approved,rejected,implemented|ib; inspection|survey,safety
+inspection,checkup,check-up|check|reference asset>equipment >site inspector! planned_for@
+result(pass/pass_with_remarks/fail) score% remarks*|planned,in progress,passed,failed,overdue|cr; visit|site
+visit,call-out|map|>site visitor! starts_at@ ends_at@ purpose outcome* mileage#|planned,travelling,on
+site,completed,cancelled|c;
 finding|defect,nonconformance,observation,fault,damage,snag,violation,ncr,non-conformance|flag|title
- >inspection severity(minor/major/critical) found_on^ owner! due_date^ photo& root_cause*|open,action
- agreed,fixed,verified,closed|board report
-corrective action|capa,action,preventive action|check|title >finding owner! due_date^ effectiveness=
- done_on^|open,in progress,done,verified|board
-checklist|round,template|check|name items# applies_to() version# owner! last_used^|draft,in
- use,retired|settings
-site|premises,branch,facility,building,depot,clinic site,practice|building|name address >contact region()
- opening_hours access_notes*|planned,active,closed|
-equipment|machine,unit,equipment item,appliance,lift,elevator,boiler,pump,instrument,device unit|wrench|name
- serial_no model >site installed_on^ next_service^ runtime~|in service,needs attention,out of
- service,scrapped|timeline
-asset|device,laptop,inventory item,computer,phone handset,tablet,fleet asset|box|tag name category() holder!
- purchased_on^ cost$ warranty_until^|in stock,assigned,in repair,lost,disposed|report
+>inspection severity(minor/major/critical) found_on^ owner! due_date^ root_cause*|open,action
+agreed,fixed,verified,closed|br; corrective action|capa,action,preventive action|check|title >finding owner!
+due_date^ effectiveness= done_on^|open,in progress,done,verified|b; checklist|template|check|name items#
+version# owner!|draft,in use,retired|s; site|premises,facility,building,depot,clinic
+site,practice|building|name address >contact region() opening_hours|planned,active,closed|;
+equipment|machine,equipment item,appliance,lift,elevator,boiler,pump,instrument|wrench|name serial_no model
+>site installed_on^ next_service^|in service,needs attention,out of service,scrapped|t;
+asset|device,laptop,inventory item|box|tag name category() holder! purchased_on^ warranty_until^|in
+stock,assigned,in repair,lost,disposed|r;
 vehicle|car,van,truck,bike,lorry,bus,boat,bicycle,motorbike,trailer|car|registration make_model driver!
- mileage# fuel(petrol/diesel/electric) mot_due^ insured_until^|available,in use,in workshop,sold|calendar
-tool|kit,gear|wrench|name category() location condition(new/good/worn/broken) value$ loanable?|available,on
- loan,in repair,retired|
+mileage# fuel(petrol/diesel/electric) mot_due^|available,in use,in workshop,sold|c; tool|kit,gear|wrench|name
+category() location condition(new/good/worn/broken) value$ loanable?|available,on loan,in repair,retired|;
 loan|borrowing,checkout|link|item>tool borrower>member out_on^ due_back^ returned_on^
- condition_back(same/worn/damaged)|reserved,out,overdue,returned|calendar
-stock item|part,material,ingredient,consumable,supply,spare part,medicine,sku item,inventory|box|name sku
- >location on_hand# reorder_at# unit(pcs/kg/l/m) unit_cost$ >supplier|in stock,low,out of stock,on
- order|dashboard
-stock movement|transfer,adjustment|box|item>stock_item quantity# kind(in/out/adjust/transfer) moved_at@
- moved_by! reason||timeline
-location|warehouse,bin,shelf|map|code name zone() capacity# used% manager!|open,full,blocked|dashboard
+condition_back(same/worn/damaged)|reserved,out,overdue,returned|c; stock
+item|part,material,ingredient,consumable,supply,spare part,medicine,inventory|box|name sku >location on_hand#
+reorder_at# unit_cost$ >supplier|in stock,low,out of stock,on order|d; stock
+movement|transfer,adjustment|box|item>stock_item quantity# kind(in/out/adjust/transfer) moved_at@ moved_by!
+reason||t; location|warehouse,bin,shelf|map|code name capacity# used% manager!|open,full,blocked|d;
 meter|counter,sensor|chart|number kind(electricity/gas/water/heat) place installed_on^ last_value#
- last_read^|active,faulty,replaced|report
-meter reading|reading,measurement|chart|>meter value# unit(kWh/m3/l) read_at@ read_by!
- estimated?|entered,checked,disputed|report
-appointment|consultation,consultation slot,slot,checkup appointment,check-in|calendar|client>customer with!
- starts_at@ duration~ kind() >room notes*|requested,confirmed,arrived,completed,cancelled,no-show|calendar
-booking|reservation,bed booking,table booking|calendar|reference resource>room booked_by! starts_at@ ends_at@
- people# price$|requested,confirmed,checked in,completed,cancelled|calendar
-room|space,hall,court|building|name capacity# floor features+ rate$ bookable?|free,occupied,out of
- order|calendar
-shift|duty,rota slot|clock|person>employee starts_at@ ends_at@ role() place
- break~|open,assigned,confirmed,worked,missed|calendar
-time entry|timesheet line,hours|clock|person>employee >project date^ duration~ billable?
- note|draft,submitted,approved,invoiced|report calendar
-leave request|holiday request,absence,holiday,vacation,vacation request,time off request,leave,day
- off|calendar|person>employee kind(holiday/sick/other) from^ to^ days# approver!
- reason|requested,approved,declined,taken|calendar inbox
-meeting|session,committee meeting,conference call|calendar|title starts_at@ duration~ chair! attendees# place
- minutes*|scheduled,held,cancelled|calendar
-event|concert,fair,camp,festival,workshop,exhibition,show,performance,screening,excursion,wedding,conference|calendar|name
- >venue starts_at@ ends_at@ capacity# organiser! budget$|draft,announced,open,sold
- out,over,cancelled|calendar dashboard
+last_read^|active,faulty,replaced|r; meter reading|reading,measurement|chart|>meter value# unit(kWh/m3/l)
+read_at@ read_by! estimated?|entered,checked,disputed|r; appointment|consultation,consultation
+slot,slot,check-in|calendar|client>customer with! starts_at@ duration~ >room
+notes*|requested,confirmed,arrived,completed,cancelled,no-show|c; booking|reservation,bed booking,table
+booking|calendar|reference resource>room booked_by! starts_at@ ends_at@ people#
+price$|requested,confirmed,checked in,completed,cancelled|c; room|space,hall,table|building|name capacity#
+features+ bookable?|free,occupied,out of order|c; shift|rota slot|clock|person>employee starts_at@ ends_at@
+role() place|open,assigned,confirmed,worked,missed|c; time entry|timesheet line|clock|person>employee
+>project date^ duration~ billable? note|draft,submitted,approved,invoiced|rc; leave request|holiday
+request,absence,holiday,vacation,vacation request,time off request,leave,day off|calendar|person>employee
+kind(holiday/sick/other) from^ to^ days# approver!|requested,approved,declined,taken|ci;
+meeting|session,conference call|calendar|title starts_at@ duration~ chair! attendees# place
+minutes*|scheduled,held,cancelled|c;
+event|concert,festival,workshop,exhibition,screening,excursion,wedding,conference|calendar|name >venue
+starts_at@ ends_at@ capacity# budget$|draft,announced,open,sold out,over,cancelled|cd;
 registration|sign-up,rsvp,entry,signup|check|>event attendee>contact registered_at@ ticket_type() price$
- dietary+ checked_in?|waiting list,registered,confirmed,attended,cancelled|report
-venue|stage|building|name address capacity# >contact accessible? hire_fee$|available,held,booked|calendar
-shipment|consignment,sailing cargo,freight,load,cargo,delivery note|truck|tracking_no origin<address
- destination<address carrier>supplier weight# dispatched_at@ eta@|booked,picked up,in transit,at
- customs,delivered,returned|timeline dashboard
-parcel|package,delivery|box|barcode recipient address weight# >route attempt# signed_by|sorted,out for
- delivery,delivered,failed,returned|board
-route|tour,run,delivery round|truck|name driver! >vehicle date^ stops# distance#
- starts_at@|planned,loading,on the road,finished|board calendar
-stop|delivery stop|map|>route address position# planned_at@ arrived_at@ outcome(delivered/failed/skipped)
- note|planned,arrived,done,failed|board timeline
-trip|ride,journey,excursion trip|map|passenger driver! >vehicle pickup<address drop_off<address starts_at@
- distance# fare$|requested,accepted,on the way,completed,cancelled|calendar
-container|pallet,crate|box|number kind() contents weight# position sealed?|empty,loaded,in
- transit,emptied|board
-property|flat,house,apartment,home,show home,dwelling,rental,parcel of land|home|name address
- kind(flat/house/office) area# rooms# rent$ owner>contact|vacant,listed,reserved,let,under repair|
-lease|tenancy|door|>property tenant>contact starts_on^ ends_on^ rent$ deposit$
- notice_period~|draft,signed,active,notice given,ended|timeline
+checked_in?|waiting list,registered,confirmed,attended,cancelled|r; venue||building|name address capacity#
+>contact accessible? hire_fee$|available,held,booked|c; shipment|consignment,freight,load,cargo,delivery
+note|truck|tracking_no origin<address destination<address carrier>supplier weight# eta@|booked,picked up,in
+transit,at customs,delivered,returned|td; parcel|package,delivery|box|barcode recipient address weight#
+>route|sorted,out for delivery,delivered,failed,returned|b; route|tour,run,delivery round|truck|name driver!
+>vehicle date^ stops# starts_at@|planned,loading,on the road,finished|bc; stop|delivery stop|map|>route
+address position# planned_at@ outcome(delivered/failed/skipped) note|planned,arrived,done,failed|bt;
+trip|ride,journey|map|passenger driver! >vehicle pickup<address drop_off<address starts_at@
+fare$|requested,accepted,on the way,completed,cancelled|c; container|pallet,crate|box|number kind() contents
+weight# position|empty,loaded,in transit,emptied|b; property|flat,house,apartment,home,show
+home,dwelling,rental|home|name address kind(flat/house/office) area# rooms# rent$
+owner>contact|vacant,listed,reserved,let,under repair|; lease|tenancy|door|>property tenant>contact
+starts_on^ ends_on^ rent$ deposit$|draft,signed,active,notice given,ended|t;
 viewing|showing|calendar|>property visitor>contact starts_at@ agent! interest=
- feedback*|booked,done,cancelled,no-show|calendar
-plot|field,grave,pitch,allotment,bed,burial plot|map|number area# holder>member section() rent$
- last_inspected^|free,offered,held,closed|
-treatment|therapy session,procedure,therapy|heart|>patient kind() given_at@ clinician! dose outcome*
- cost$|planned,given,stopped|timeline
-prescription|medication|flask|>patient medicine dose frequency prescriber! from^
- until^|issued,dispensed,finished,stopped|
-lab test|sample,assay,specimen,blood test,test order|flask|reference >patient kind() collected_at@ result
- reported_at@ abnormal?|ordered,collected,in lab,reported,reviewed|board timeline
-bed transfer|move,transfer request|door|>patient from_bed to_bed requested_by! needed_by@ reason
- porter!|requested,approved,in transit,completed,declined|board inbox
-animal|pet,livestock,dog,cat,horse,cow,sheep,ewe,ram,lamb,goat,calf,bird,hive,flock,herd|paw|name species()
- breed owner>contact born_on^ tag_no weight#|active,under treatment,sold,deceased|timeline
-vaccination|jab,immunisation|heart|>animal vaccine given_on^ next_due^ batch
- given_by!|due,given,overdue|calendar
-course|class,curriculum,workshop series|cap|title code teacher! starts_on^ ends_on^ places#
- credits#|draft,open,running,finished|calendar
-lesson|class meeting,tutorial,lecture|calendar|>course starts_at@ duration~ >room topic
- teacher!|planned,held,cancelled|calendar
-enrolment|course registration|check|>student >course enrolled_on^ progress%
- fee_paid?|applied,enrolled,completed,dropped|report
-assessment|exam,test,grade,quiz,evaluation,exam result|cap|>student >course kind(exam/coursework/practical)
- taken_on^ score% assessor! feedback*|scheduled,taken,marked,appealed|report
-book|title,publication|book|title author isbn genre() copies# published# shelf|available,on
- loan,reserved,withdrawn|
-job opening|vacancy,position|briefcase|title department() place salary_from$ salary_to$ hiring_manager!
- posted_on^ openings#|draft,open,interviewing,filled,closed|board
-application|submission,request form|file|reference applicant>contact kind() submitted_at@ reviewer! score=
- decision_due^ decision_note*|draft,submitted,under review,more info needed,approved,refused|inbox board
+feedback*|booked,done,cancelled,no-show|c; plot|field,grave,pitch,allotment,burial plot|map|number area#
+holder>member section() rent$ last_inspected^|free,offered,held,closed|; treatment|procedure,therapy,medicine
+given|heart|>patient kind() given_at@ clinician! outcome* cost$|planned,given,stopped|t;
+prescription|medication|flask|>patient medicine dose frequency from^
+until^|issued,dispensed,finished,stopped|; lab test|sample,assay,specimen,blood test,test
+order|flask|reference >patient kind() collected_at@ result reported_at@|ordered,collected,in
+lab,reported,reviewed|bt; bed transfer|move,transfer request|door|>patient from_bed to_bed requested_by!
+needed_by@ porter!|requested,approved,in transit,completed,declined|bi;
+animal|pet,livestock,dog,cat,horse,cow,sheep,ewe,ram,lamb,goat,calf,bird,hive,flock,herd,cattle|paw|name
+species() breed owner>contact born_on^ weight#|active,under treatment,sold,deceased|t;
+vaccination|jab,immunisation|heart|>animal vaccine given_on^ next_due^ given_by!|due,given,overdue|c;
+course|class,curriculum|cap|title code teacher! starts_on^ ends_on^ places#|draft,open,running,finished|c;
+lesson|tutorial,lecture|calendar|>course starts_at@ duration~ >room topic teacher!|planned,held,cancelled|c;
+enrolment||check|>student >course enrolled_on^ progress% fee_paid?|applied,enrolled,completed,dropped|r;
+assessment|exam,grade,quiz,evaluation,exam result|cap|>student >course kind(exam/coursework/practical)
+taken_on^ score% feedback*|scheduled,taken,marked,appealed|r; book|title,publication|book|title author isbn
+genre() copies# shelf|available,on loan,reserved,withdrawn|; job opening|vacancy,position|briefcase|title
+department() place salary_to$ hiring_manager! posted_on^ openings#|draft,open,interviewing,filled,closed|b;
+application|submission,request form|file|reference applicant>contact kind() submitted_at@ reviewer!
+decision_due^ decision_note*|draft,submitted,under review,more info needed,approved,refused|ib;
 permit|licence,certificate,license,pass,certification,badge|card|number holder>contact kind() issued_on^
- expires_on^ conditions* fee$|applied,issued,expiring,suspended,expired|report
-case|matter,dispute,file,legal case,court case|briefcase|reference title client>contact case_worker!
- opened_on^ next_review^ risk(low/medium/high) summary*|open,active,on hold,closed|timeline
-complaint|grievance,dissatisfaction|flag|reference complainant>contact received_at@
- channel(phone/email/form/letter) about handler!
- reply_due^|received,acknowledged,investigating,answered,closed|inbox report
-donation|gift,pledge,contribution|coin|donor>contact amount$ kind(money/goods/time) received_on^ >campaign
- gift_aid? thanked_on^|pledged,received,thanked,receipted|report dashboard
-campaign|appeal,drive|flag|name goal$ raised$ starts_on^ ends_on^ owner!
- progress%|planned,running,ended|dashboard report
-grant award|grant|coin|>application amount$ awarded_on^ instalments# report_due^
- officer!|offered,accepted,paying,completed,clawed back|timeline report
-message|conversation,email,reply,e-mail,sms,chat,thread,letter|chat|subject from! to! sent_at@ body* about
- unread?|unread,read,replied,archived|inbox
-notice|announcement,alert,newsletter,warning,reminder,improvement notice,bulletin|bell|title body* audience()
- published_at@ expires_on^ author! pinned?|draft,scheduled,published,expired|inbox
-note|comment,diary entry,log entry,remark,observation note|chat|about author! written_at@ body*
- private?||timeline
-document|sop,policy,contract document,manual,thesis,paper,policy document,sop version|file|title kind()
- version owner! updated_on^ review_by^ link&|draft,in review,approved,superseded|
-review|survey response,testimonial,feedback,feedback entry,rating entry|chat|about reviewer! rating=
- written_on^ comment* recommend?|new,published,hidden|report
-feature request|idea,suggestion|chat|title requested_by>contact votes# area() effort(S/M/L) description*
- >release|new,under consideration,planned,in progress,shipped,declined|board timeline
-release|version,sprint|gear|version planned_for^ released_on^ manager! changes# notes*|planned,in
- testing,released,rolled back|timeline
-risk|hazard,threat|flag|title likelihood= impact= owner! mitigation*
- review_by^|identified,mitigating,accepted,closed|report
-recipe|dish,formula,dish recipe|food|name serves# prep_time~ cook_time~ cost_per_portion$ allergens+ method*
- rating=|draft,tested,on the menu,retired|
-menu|meal plan|food|name valid_from^ valid_to^ dishes# price$ chef!|draft,published,over|calendar
-batch|lot|box|batch_no >recipe started_at@ quantity# unit(kg/l/pcs) yield% made_by! best_before^|planned,in
- progress,resting,released,rejected|board timeline
-operation|production step,machine job|wrench|>work_order machine>equipment starts_at@ duration~
- quantity_done# scrap# operator!|queued,set up,running,done|timeline board
-fixture|match,game|flag|home>team away>team kick_off@ >venue referee! home_score#
- away_score#|scheduled,playing,finished,postponed|calendar
-player|athlete|person|name >team number# position() born_on^ games#
- score#|fit,injured,suspended,retired|report
-goal|target,objective|chart|name owner! target# reached# progress% due_on^|active,paused,reached|dashboard
-collection object|artefact,artwork,exhibit,object,specimen object,film,painting,artifact|star|object_no title
- maker period acquired_on^ >location condition(good/fair/poor) insured_value$|in store,on display,on loan,in
- conservation|timeline
-tree|street tree,plant|leaf|tag_no species() height# planted_on^ place<address risk(low/medium/high)
- last_inspected^|healthy,watch,work planned,felled|report
-"""
-# What an unknown compound borrows, by its last word (archetypes.md §2): the same form, the words first.
-_FALLBACKS = """\
-request requisition ask|bell|reference requester! submitted_at@ reason* approver!|requested,approved,declined,done|inbox
-report log entry record diary history journal|note|title recorded_at@ recorded_by! value# body*||timeline
-reading score result rating measurement|chart|title value# recorded_at@ recorded_by! remarks*||report
-plan programme schedule list sheet template catalogue guide policy|file|name version# owner! valid_from^ remarks*|draft,in use,retired|
-test check survey audit examination analysis trial|check|title planned_for@ inspector! done_at@ result(pass/fail) score% remarks*|planned,in progress,passed,failed|calendar report
-slot session sitting class screening hearing pickup drop-off|calendar|title starts_at@ duration~ with! place|requested,confirmed,done,no-show|calendar
-charge fee fine instalment allowance payout|coin|title amount$ due_date^ paid_on^ remarks|due,paid,waived|report
-pass certificate licence license card|card|number holder! issued_on^ expires_on^|issued,expiring,expired|
-step stage item line part component|box|name position# quantity# remarks|open,done|
-deadline reminder alert due|clock|title due_on^ owner! remarks*|upcoming,due,done,missed|calendar
-"""
-_GENERIC = "|circle|name owner! category() created_on^ notes*|new,active,done|"
-_PERSON = "|person|name email phone since^ notes*|active,away,left|"
+expires_on^ fee$|applied,issued,expiring,suspended,expired|r; case|matter,dispute,file,court
+case|briefcase|reference title client>contact case_worker! opened_on^ risk(low/medium/high)
+summary*|open,active,on hold,closed|t; complaint|grievance|flag|reference complainant>contact received_at@
+channel(phone/email/form/letter) handler! reply_due^|received,acknowledged,investigating,answered,closed|ir;
+donation|gift,pledge|coin|donor>contact amount$ kind(money/goods/time) received_on^ >campaign
+thanked_on^|pledged,received,thanked,receipted|rd; campaign||flag|name goal$ raised$ starts_on^ ends_on^
+owner! progress%|planned,running,ended|dr; grant award|grant|coin|>application amount$ awarded_on^
+instalments# report_due^|offered,accepted,paying,completed,clawed back|tr;
+message|conversation,email,reply,e-mail,sms,chat,thread|chat|subject from! to! sent_at@ body* about
+unread?|unread,read,replied,archived|i; notice|announcement,alert,newsletter,reminder,improvement
+notice,bulletin|bell|title body* audience() published_at@ expires_on^
+author!|draft,scheduled,published,expired|i; note|comment,diary entry,log entry,remark|chat|about author!
+written_at@ body* private?||t; document|sop,policy,manual,sop version,thesis|file|title version owner!
+updated_on^ review_by^ link&|draft,in review,approved,superseded|; review|survey
+response,testimonial,feedback|chat|about reviewer! rating= written_on^ comment*
+recommend?|new,published,hidden|r; feature request|idea,suggestion|chat|title requested_by>contact votes#
+effort(S/M/L) description* >release|new,under consideration,planned,in progress,shipped,declined|bt;
+release|sprint|gear|version planned_for^ released_on^ manager! notes*|planned,in testing,released,rolled
+back|t; risk|hazard|flag|title likelihood= impact= owner! mitigation*
+review_by^|identified,mitigating,accepted,closed|r; recipe|dish,formula|food|name serves# prep_time~
+cook_time~ allergens+ method* rating=|draft,tested,on the menu,retired|; menu|meal plan|food|name valid_from^
+valid_to^ dishes# price$ chef!|draft,published,over|c; batch|lot|box|batch_no >recipe started_at@ quantity#
+unit(kg/l/pcs) yield% made_by! best_before^|planned,in progress,resting,released,rejected|bt;
+operation|production step|wrench|>work_order machine>equipment starts_at@ duration~ quantity_done#
+operator!|queued,set up,running,done|tb; fixture|match,game|flag|home>team away>team kick_off@ >venue
+referee! home_score# away_score#|scheduled,playing,finished,postponed|c; player|athlete|person|name >team
+number# position() games# score#|fit,injured,suspended,retired|r; goal|target|chart|name owner! target#
+reached# progress% due_on^|active,paused,reached|d; collection
+object|artefact,artwork,object,artifact|star|title maker acquired_on^ >location condition(good/fair/poor)
+insured_value$|in store,on display,on loan,in conservation|t; tree|street tree|leaf|tag_no species()
+planted_on^ place<address risk(low/medium/high) last_inspected^|healthy,watch,work planned,felled|r"""
 
-# Values for choices that the table leaves open.
-_CHOICES = """\
-sector:Retail/Health/Education/Industry; department:Sales/Operations/Finance/People; tier:Basic/Standard/Premium
-source:Website/Referral/Agency; region:North/East/South/West; zone:A/B/C; ticket_type:Regular/Reduced/Group
-species:Common/Rare/Protected; genre:Fiction/Non-fiction/Reference; audience:Everyone/Staff/Members
-area:Interface/Data/Reports; position:Front/Middle/Back; role:Early/Late/Night; plan:Basic/Standard/Premium
-kind:First/Follow-up/Routine; cost_centre:Operations/Projects/Administration; section:A/B/C
+# What an unknown compound borrows, by its last word (archetypes.md §2), in the same form.
+_FALLBACKS = """
+~|request,requisition|bell|reference requester! submitted_at@ reason* approver!|requested,approved,declined,done|i;
+~|report,log,entry,record,diary,history,journal|chat|title recorded_at@ recorded_by! value# body*||t;
+~|score,result,rating|chart|title value# recorded_at@ recorded_by! remarks*||r;
+~|plan,programme,schedule,list,sheet,template,catalogue,guide,policy|file|name version# owner! valid_from^
+remarks*|draft,in use,retired|;
+~|test,check,examination,analysis,trial|check|title planned_for@ inspector! done_at@ result(pass/fail) score%
+remarks*|planned,in progress,passed,failed|cr;
+~|slot,sitting,class,screening,hearing,pickup|calendar|title starts_at@ duration~ with! place|requested,confirmed,
+done,no-show|c;
+~|charge,fee,fine,instalment,allowance,payout|coin|title amount$ due_date^ paid_on^ remarks|due,paid,waived|r;
+~|pass,card,badge|card|number holder! issued_on^ expires_on^|issued,expiring,expired|;
+~|step,stage,item,line,part,component|box|name position# quantity# remarks|open,done|;
+~|deadline,reminder,closure,renewal|clock|title due_on^ owner! remarks*|upcoming,due,done,missed|c;
+~|~person|person|name email phone since^ notes*|active,away,left|;
+~|~|circle|name owner! category() created_on^ notes*|new,active,done|
 """
-# fmt: on
-_SUFFIX_TYPES = {
-    "*": "longtext",
-    "#": "number",
-    "$": "money",
-    "%": "percent",
-    "^": "date",
-    "@": "datetime",
-    "~": "duration",
-    "!": "person",
-    "?": "boolean",
-    "+": "tags",
-    "=": "rating",
-    "&": "url",
-}  # fmt: skip
+_CHOICES = """
+sector:Retail/Health/Education/Industry tier:Basic/Standard/Premium source:Website/Referral/Agency zone:A/B/C
+region:North/East/South/West ticket_type:Regular/Reduced/Group genre:Fiction/Non-fiction/Reference area:Data/Reports
+audience:Everyone/Staff/Members position:Front/Middle/Back role:Early/Late/Night section:A/B/C species:Common/Rare
+department:Sales/Operations/Finance plan:Basic/Standard/Premium kind:First/Follow-up/Routine
+"""
+_MARKS = dict(
+    zip(
+        "*#$%^@~!?+=&",
+        "longtext number money percent date datetime duration person boolean tags rating url".split(),
+    )
+)
+_SCREEN_LETTERS = {name[0]: name for name in SCREEN_TYPES if name not in ("list", "cards", "detail", "form")}
 
 
 class FieldSpec(NamedTuple):
-    """A field of an archetype: `target` is the archetype that a ref means, `values` those of a choice."""
+    """A field of an archetype: `target` is the kind that a ref means, `values` those of a choice."""
 
     id: str
     type: str
-    values: tuple[str, ...]
-    target: str
+    values: tuple[str, ...] = ()
+    target: str = ""
 
 
 class Archetype(NamedTuple):
@@ -2710,894 +2648,861 @@ class Archetype(NamedTuple):
     screens: tuple[str, ...]
 
 
-@once
-def _choices() -> Mapping[str, tuple[str, ...]]:
-    rows = (row.split(":") for row in re.split(r";\s*|\n", _CHOICES) if row)
-    return {name: tuple(values.split("/")) for name, values in rows}
+def capitalised(text: str) -> str:
+    """`text` with a capital first letter, in alphabets whose case is the same in every Unicode version."""
+    return text[:1].upper() + text[1:] if text[:1] < "\u0180" or "\u0386" <= text[:1] <= "\u044f" else text
 
 
 def _parse_field(code: str) -> FieldSpec:
-    name, mark, target, values, kind = re.fullmatch(
-        r"(\w*)([*#$%^@~!?+=&]?)(?:>(\w+))?(\([^)]*\))?(?:<(\w+))?", code
-    ).groups()
-    name = name or target
+    pattern = r"(\w*)([*#$%^@~!?+=&]?)(?:>(\w+))?(?:\((.*)\))?(?:<(\w+))?"
+    name, mark, target, values, given = re.fullmatch(pattern, code).groups()
     if values is not None:
-        given = tuple(capitalised(value.replace("_", " ")) for value in values[1:-1].split("/") if value)
-        return FieldSpec(name, "choice", given or _choices().get(name, ("Standard", "Special", "Other")), "")
+        usual = dict(pair.split(":") for pair in _CHOICES.split()).get(name, "Standard/Special/Other")
+        shown = tuple(capitalised(value.replace("_", " ")) for value in (values or usual).split("/"))
+        return FieldSpec(name, "choice", shown)
     if target:
-        return FieldSpec(name, "ref", (), target.replace("_", " "))
+        return FieldSpec(name or target, "ref", (), target.replace("_", " "))
     plain = name if name in ("email", "phone", "address") else "text"
-    return FieldSpec(name, kind or _SUFFIX_TYPES.get(mark, plain), (), "")
-
-
-def capitalised(text: str) -> str:
-    """`text` with its first letter as a capital; only in alphabets whose case no Unicode version has changed."""
-    return text[:1].upper() + text[1:] if text[:1] < "\u0250" or "\u0386" <= text[:1] <= "\u044f" else text
-
-
-def _parse_archetype(name: str, icon: str, fields: str, status: str, screens: str) -> Archetype:
-    specs = tuple(_parse_field(code) for code in fields.split())
-    return Archetype(
-        name, icon, specs, tuple(filter(None, map(capitalised, status.split(",")))), tuple(screens.split())
-    )
+    return FieldSpec(name, given or _MARKS.get(mark, plain))
 
 
 @once
 def archetypes() -> Mapping[str, Archetype]:
-    """The archetypes by every name they go by (singular, lower case)."""
+    """The archetypes by every name they go by (singular, lower case); "~word" are those by last word, "~" the generic."""
     table: dict[str, Archetype] = {}
-    for line in _ARCHETYPES.replace("\n ", " ").splitlines():
-        name, others, *rest = line.split("|")
-        kind = _parse_archetype(name, *rest)
-        table[name] = kind
-        for other in others.split(","):
-            table.setdefault(other, kind)
+    for row in f"{_ARCHETYPES};{_FALLBACKS}".replace("\n", " ").split(";"):
+        name, others, icon, fields, status, screens = row.strip().split("|")
+        last_word = name == "~"
+        kind = Archetype(
+            "" if last_word else name,
+            icon,
+            tuple(map(_parse_field, fields.split())),
+            tuple(capitalised(value.strip()) for value in status.split(",") if value),
+            tuple(_SCREEN_LETTERS[letter] for letter in screens),
+        )
+        for other in [*([] if last_word else [name]), *others.split(",")]:
+            table.setdefault(f"~{other.strip().lstrip('~')}" if last_word else other.strip(), kind)
     return table
 
 
-@once
-def _fallbacks() -> Mapping[str, Archetype]:
-    rows = (line.split("|") for line in _FALLBACKS.splitlines())
-    return {word: _parse_archetype(word, *rest) for words, *rest in rows for word in words.split()}
-
-
 def find_archetype(name: str, *, person: bool = False) -> Archetype:
-    """What a noun (singular, lower case) looks like: by name, by its last words, by its last word's class, or generic."""
-    table = archetypes()
-    words = name.split()
-    for start in range(len(words)):
-        known = table.get(" ".join(words[start:]))
-        if known:
-            return known
-    if words and words[-1] in _fallbacks():
-        return _fallbacks()[words[-1]]
-    return _parse_archetype(*(_PERSON if person else _GENERIC).split("|"))
+    """The kind of a noun (singular, lower case): by name, by its last words, by its last word's class, or the generic one."""
+    words = name.split() or ["~"]
+    names = [" ".join(words[start:]) for start in range(len(words))]
+    names += [f"~{words[-1]}", "~person" if person else "~"]
+    return next(archetypes()[one] for one in names if one in archetypes())
 
 
 # ======================================================================
 # §09 brief: text to roles, entities, screens, flows, variants
 # ======================================================================
-# Rules: uses §01-04, §07-08; pure. Text goes one way: characters → clauses → words with a part of speech → noun phrases
-# → records, roles, screens → plan → blueprints. Each step is linear in the text; nothing depends on hash order or locale.
+# Rules: uses §01-04, §07-08; pure. A brief goes one way: characters → clauses → words with a part of speech → noun phrases
+# → things, roles, signals → plan → blueprints. Each step is linear in the text; no hash order, no locale. Weights say how
+# surely a noun is a record; they and the word lists are the place to change what briefs mean.
 
-# Characters that Unicode 13 (Python 3.9) does not know and a later version does or may: noise, so that all Pythons agree.
-# fmt: off
-_LATER_CHARACTERS = (
-    "86B-89F 8B5 8C8-8D2 C3A-C3C C5B-C5F CD7-CDD CF3-CFF ECE-ECF 170D 1715-171F 180F 1AC1-1AFF 1B4C-1B4F 1B7D-1B7F "
-    "1C89-1C8F 1DFA 20C0-20CF 2427-243F 2B74-2B75 2B96 2C2F 2C5F 2E53-2E7F 2FFC-2FFF 31E4-31EF 9FFD-9FFF A7C0-A7C1 "
-    "A7CB-A7F4 FBC2-FBD2 FD40-FD4F FD90-FD91 FDC8-FDEF FDFE-FDFF 10570-105FF 10768-107FF 10940-1097F 10D3A-10E5F "
-    "10EAE-10EAF 10EB2-10EFF 10F28-10F2F 10F5A-10FAF 1104E-11051 11070-1107E 110C2-110CC 1123F-1127F 11375-113FF "
-    "116B9-116BF 116CA-116FF 1173C-117FF 11AA3-11ABF 11AF9-11BFF 11DAA-11EDF 11EF9-11FAF 12399-123FF 12475-1247F "
-    "12544-12FFF 1342F-143FF 14647-167FF 16A6A-16A6D 16A70-16ACF 16AF6-16AFF 16B90-16E3F 16E9B-16EFF 187F8-187FF "
-    "18CD6-18CFF 18D09-1AFFF 1B11F-1B14F 1B153-1B163 1BCA4-1CFFF 1D129 1D1E9-1D1FF 1D246-1D2DF 1DAB0-1DFFF 1E02B-1E0FF "
-    "1E150-1E2BF 1E300-1E7FF 1EEBC-1EEEF 1F1AE-1F1E5 1F6D8-1F6DF 1F6FD-1F6FF 1F774-1F77F 1F7D9-1F7DF 1F7EC-1F7FF "
-    "1F8B2-1F8FF 1F90C 1F979 1F9CC 1FA54-1FFFD 2A6DE-2A6FF 2B735-2B73F 2EBE1-2F7FF 3134B-E0000"
-)
-# fmt: on
-
-
-@once
-def _later() -> Any:
-    """A pattern of those characters; 13430-13438 (assigned) hide in one of its ranges and are no loss."""
-    ranges = (
-        ("-".join(rf"\U{int(end, 16):08x}" for end in part.split("-"))) for part in _LATER_CHARACTERS.split()
-    )
-    return re.compile(f"[{''.join(ranges)}]")
-
-
-_WORD_CHARS = 4
-_NAME_WORDS = 3
-_FEW = 2
-_TITLE_WORDS = 6
-_HEADING_CHARS = 60
-TEXT_SHOWN = 200
-MINUTES_PER_HOUR = 60
-
-
-# --- English words --------------------------------------------------------------------------------------------
-# Parts of speech: D determiner, I preposition, C conjunction, R pronoun, X auxiliary, A adverb or filler, J an adjective
-# that never names a record, - negation. V verbs only, B both verb and noun. What is not listed is a noun.
-# fmt: off
-_ENGLISH = {
-    "D": "a an the this that these those each every all any some its their our your my his her another both either such "
-         "whose which what many few several more most much other own same half dozen one's there's",
-    "I": "of in on at by for with from to into onto over under above below within between among across through during "
-         "before after against about around near per via as than until since off out up down towards toward behind beside "
-         "besides upon like including plus versus w/ along alongside inside outside depending regarding concerning",
-    "C": "and or but so because when while if then where whether nor although though unless whenever wherever how why & +",
-    "R": "i we you they he she it us them him me who whom one ones somebody someone anybody anyone everyone everybody "
-         "nobody something anything everything nothing mine ours theirs themselves itself there here people persons "
-         "folks something's thing things stuff lot lots kind sort",
-    "X": "be is are was were been being am do does did have has had having can could will would shall should may might "
-         "must let's lets i'm we're they're it's that's i'd we'd i've we've i'll we'll it'll gets getting",
-    "A": "only just also too very still now today soon already always often sometimes usually currently actually really "
-         "maybe perhaps please again together back away quickly directly etc e.g i.e eg ie hey hello hi thanks yes ok okay "
-         "well even ever else twice once exactly behind-the-scenes though rather quite almost least instead however "
-         "therefore thus first second third finally basically simply asap nicely easily ahead apart abroad home tomorrow "
-         "yesterday tonight online offline anywhere everywhere somewhere anymore yet far better best worst",
-    "-": "no not never without cannot can't don't doesn't won't isn't aren't didn't shouldn't wouldn't nor neither except "
-         "excluding none wont dont doesnt cant",
-    "J": "new old big small tiny large huge open closed good bad great high higher low lower full free late later early "
-         "overdue due current next last daily weekly monthly yearly annual quarterly simple easy fast quick nice clear live "
-         "single double main personal shared private local regional different various important missing available printable "
-         "digital internal external basic modern smart complete existing real whole entire ready able busy happy proud own "
-         "unanswered unpaid recent upcoming past future final total average key top short long hot cold warm dead lost "
-         "fallen broken damaged given yearly hourly biweekly fortnightly urgent critical necessary possible useful helpful "
-         "usual common typical specific certain separate individual multiple numerous countless amateur professional "
-         "friendly lovely beautiful passionate innovative leading seasonal temporary permanent two three four five six "
-         "seven eight nine ten eleven twelve twenty thirty fifty hundred thousand minimal visible red green yellow blue",
-    "V": "accept accession acknowledge add admit agree allocate aliquot allow amend analyse analyze announce apply appoint "
-         "approve archive arrange arrive ask assess assign attach attend authorise authorize avoid become begin believe "
-         "belong borrow bring browse build bundle buy calculate cancel capture carry categorise categorize certify choose "
-         "classify clean close collect come compare complain complete compute configure confirm connect consult contain "
-         "convert coordinate create customise customize decide decline deduct define delete deliver depend deploy describe "
-         "detect determine diagnose discharge discuss display distribute donate download drag edit enable enrol enroll "
-         "ensure enter escalate evaluate examine execute expire explain export extend fall fetch fill find finish fix "
-         "follow forget forward gather generate get give go grow handle happen harvest hear help hire identify import "
-         "improve include inform insert inspect install introduce invite invoice involve join keep know learn lend let "
-         "live look lose maintain make manage meet merge miss monitor need negotiate notify obtain occur onboard operate "
-         "organise organize oversee own paste pause perform pick postpone practise prepare prescribe prevent prioritise "
-         "prioritize produce promote propose protect prove provide publish pull push put qualify raise reach read rebook "
-         "receive reconcile recruit redeem reduce refer reject remember remind remove renew reopen replace replant reply "
-         "require reschedule resolve respond retire revise revoke roster say see sell send serve settle share show "
-         "sign sit solve speak specify spend split stand start stay submit subscribe suggest summarise summarize supervise "
-         "suspend take talk teach tell terminate think throw tick translate treat triage try turn understand unlock update "
-         "upload use vaccinate validate verify wait want warn weigh welcome win withdraw write ring reinvent experience "
-         "count stop break",
-    "B": "answer audit bill book call care change charge chart check claim comment contact contract control cost cover deal "
-         "design dispatch document draft drive drop email e-mail estimate exchange exercise feed file flag forecast form fund "
-         "grade grant group guide hand hold host interview issue judge label land lead lease leave link list load loan log "
-         "mark match measure message mix model mount move name note notice number offer order pack park pass pay permit plan "
-         "plant play pledge point post practice present press price print process program project pump purchase question "
-         "quote race rank rate record refund register release rent repair report request research reserve return review ride "
-         "risk round route run sample save scan schedule score screen search service set shift ship shop signal sort sound "
-         "source sponsor staff stage state step stock store study supply support survey swap tag target taste test tour "
-         "track trade train transfer transport travel trust view visit vote walk wash watch water work view rule head scale "
-         "volunteer stream block filter cook clock bundle tie trap mop back reward patrol roll touch match copy cut sum",
-}
-_IRREGULAR_FORMS = (
-    "sent:send kept:keep held:hold sold:sell bought:buy taken:take took:take gave:give made:make got:get seen:see saw:see "
-    "written:write wrote:write paid:pay ran:run lent:lend broke:break drawn:draw driven:drive known:know knew:know said:say "
-    "told:tell found:find left:leave met:meet brought:bring built:build taught:teach chosen:choose gone:go went:go came:come "
-    "begun:begin became:become grown:grow worn:wear shown:show thrown:throw stood:stand done:do spent:spend won:win fed:feed "
-    "fell:fall felled:fell dealt:deal hidden:hide understood:understand withdrawn:withdraw borne:bear worn:wear stuck:stick"
-)
-_NOUNS_IN_ING = frozenset(
-    "booking viewing meeting reading training screening hearing listing rating opening building drawing sitting painting "
-    "filing fitting landing mailing pairing posting recording ruling sailing setting showing sighting housing catering "
-    "accounting billing marketing briefing wedding outing offering crossing finding holding mooring planting tasting "
-    "string thing ring king spring evening morning ceiling clothing wing pricing invoicing engineering sampling".split()
-)
-# What is no record (archetypes.md §5): one class a line; the name says what a word of it does instead.
-_CLASSES = {
-    "product": "app apps application system tool portal platform software solution website webapp page thing module mvp "
-               "prototype tracker planner database spreadsheet diary suite hub organiser organizer manager scheduler register "
-               "registry book place site program workflow process processes assistant helpdesk desk office back-office crm erp "
-               "management tracking planning administration operations handling control something",
-    "screen": "dashboard calendar board chart overview view report reports wall screen queue inbox timeline graph kanban "
-              "pipeline funnel feed cockpit map menu-bar list lists directory index home-page homepage button tab widget "
-              "profile agenda roadmap filter search export form history graph curve table ranking statistics notification "
-              "setting settings preferences configuration log notifications gantt planner week-view column columns stages",
-    "place": "company agency clinic shop club department office team city business firm hospital hotel ward farm museum "
-             "factory plant charity municipality council university studio salon bakery cafe café startup bank festival league "
-             "hall village town region area country district county daycare kennel garage cemetery school college library gym "
-             "kitchen restaurant bar pub theatre theater laboratory lab community neighbourhood association society foundation "
-             "institute centre center organisation organization headquarters street network internet web market world fleet "
-             "industry nursery kindergarten church parish lodge camp resort practice household workplace ngo nonprofit "
-             "co-op cooperative enterprise brand band house housing ground grounds yard campus port harbour marina zoo",
-    "time": "day week month year quarter morning evening afternoon night weekend hour minute second moment season winter "
-            "summer autumn spring monday tuesday wednesday thursday friday saturday sunday january february march april june "
-            "july august september october november december time times date decade century today tomorrow phase stage "
-            "deadline-day end start beginning sprint-week term semester future",
-    "metric": "kpi kpis rate percentage workload average statistic trend total figure metric ratio turnover throughput "
-              "performance amount progress percent share value level usage volume balance revenue profit margin capacity "
-              "utilisation utilization count sum number countdown",
-    "field": "name title price date status address photo picture image phone telephone colour color size type category "
-             "quantity duration priority id identifier description code unit units email-address birthday weight height "
-             "temperature reason condition mileage warranty barcode currency signature language gender age link url label "
-             "expiry contact-details preference quality location-name position role deadline-date detail details detail "
-             "information info data content field-name purpose property heat power electricity",
-    "filler": "mission passion slogan change movement right purpose vision dream idea benefit advantage experience quality "
-              "way case use-case user-story story example fact problem mess chaos error hassle pain help support advice need "
-              "requirement goal-line scope budget-line weather everybody everything anyone someone internet phone tablet "
-              "mobile smartphone computer laptop-screen desktop browser wifi paper notebook telephone excel whatsapp "
-              "airtable sheet google-sheet card-index index-card trello notion access word outlook sms sap salesforce "
-              "cupboard attention look feel style design theme colour clock nobody half work-around public wag tail root "
-              "glance once hand hands head heads mind life love heart job-to-be-done stakeholder audience security "
-              "performance speed reliability login log-in password access-right permission permissions language languages "
-              "version-one v1 v2 duplicate duplicates order-of step-by-step ring safety power bit side front rest cause "
-              "chain mess scratch back top bottom middle plenty variety number-of range set pair",
-}
-_PEOPLE = (
-    "nurse vet doctor patient guest client customer staff clerk chef cook guide pilot coach driver judge parent pupil student "
-    "tenant volunteer resident citizen agent officer lead partner paralegal escort master warden porter foreman secretary "
-    "receptionist boss owner friend colleague person child kid admin administrator assistant head chair captain mentor "
-    "apprentice trainee intern buyer seller architect bookkeeper pharmacist midwife physio technician mechanic electrician "
-    "plumber surgeon librarian musician politician councillor counsellor counselor curator conservator ambassador investor "
-    "donor author editor tutor visitor instructor inspector auditor supervisor director contractor subcontractor operator "
-    "coordinator moderator conductor doctor sponsor actor vendor tailor janitor neighbour neighbor pm hr-manager po scout "
-    "crew-member board-member member staff-member specialist expert analyst consultant accountant assistant applicant "
-    "participant attendant attendee employee trustee referee adopter carer caretaker cashier courier farmer fundraiser "
-    "gardener handyman host hostess hunter janitor landlord lawyer lecturer lodger lender borrower manager marshal "
-    "merchant minister monk mover organizer organiser painter passenger planner player practitioner preacher priest "
-    "professor provider rider roofer runner sailor salesperson scientist shopper singer skipper soldier speaker starter "
-    "steward teacher teller trainer traveller treasurer umpire usher user waiter waitress walker worker writer "
-    "holder joiner leaver learner reader subscriber examiner reviewer approver requester reporter dispatcher engineer "
-    "developer designer dealer helper leader maker keeper controller commander gamer juror fireman policeman adherent "
-    "chairperson spokesperson therapist dentist artist florist arborist hygienist cyclist pharmacist stylist optometrist"
-)
-_DEPARTMENTS = (
-    "front desk,finance,hr,dispatch,reception,accounting,it,procurement,purchasing,sales,marketing,legal,support,logistics,"
-    "management,back office,customer service,human resources,facilities,security,compliance,controlling,planning,the office"
-)
-_PARTY_WORDS = frozenset(
-    "patient guest client customer pupil student tenant owner donor member candidate applicant resident citizen volunteer "
-    "visitor participant attendee player contact buyer passenger child kid learner trainee borrower subscriber family "
-    "supplier vendor holder friend contestant athlete sponsor guide driver household".split()
-)
-_SIGNALS = {  # verbs and nouns that ask for a screen (archetypes.md §4)
-    "calendar": "schedule book reserve reschedule roster rota appoint calendar agenda timetable planner slot availability "
-                "plan appointment booking shift viewing diary week-view",
-    "board": "drag triage dispatch board kanban pipeline funnel columns swimlane stages backlog move progress track approve",
-    "timeline": "trace audit timeline history chain milestone roadmap gantt journey sequence phase",
-    "inbox": "message reply answer notify remind forward escalate inbox thread chat notification respond write conversation",
-    "report": "measure compare sum count total analyse analyze export forecast rank report chart statistics kpi graph trend "
-              "curve ranking totals score best statistic league-table average",
-    "dashboard": "monitor watch oversee alert dashboard cockpit overview glance control-room kpi low overdue red",
-    "settings": "configure customise customize toggle setting settings configuration preference parameter threshold template "
-                "rate allowance rule",
-}
-# fmt: on
-
-
-# --- English: words to phrases --------------------------------------------------------------------------------
-
-
-class _Token:
-    """A word or mark of a sentence: as written, lower case, its part of speech, the base form of a verb or noun."""
-
-    __slots__ = ("base", "low", "tag", "text")
-
-    def __init__(self, text: str) -> None:
-        self.text, self.low = text, text.lower().replace("’", "'")
-        self.tag, self.base = "", self.low
+# Letters, digits and marks that Unicode 13 (Python 3.9) lacks and a later version has or may get: noise on every Python.
+_LATER = """
+86B-89F 8B5 8C8-8D2 C3A-C3C C5B-C5F CD7-CDD CF3-CFF ECE-ECF 170D 1715-171F 180F 1AC1-1AFF 1B4C-1B4F 1C89-1C8F 1DFA 2C2F 2C5F
+9FFD-9FFF A7C0-A7C1 A7CB-A7F4 10570-105FF 10768-107FF 10940-1097F 10D3A-10E5F 10EAE-10EAF 10EB2-10EFF 10F28-10F2F 10F5A-10FAF
+11070-1107E 110C2-110CC 1123F-1127F 11375-113FF 116B9-116BF 116CA-116FF 1173C-117FF 11AA3-11ABF 11AF9-11BFF 11DAA-11EDF
+11EF9-11FAF 12544-12FFF 1342F 13439-143FF 14647-167FF 16A70-16ACF 16AF6-16AFF 16B90-16E3F 16E9B-16EFF 187F8-187FF 18CD6-18CFF
+18D09-1AFFF 1B11F-1B14F 1B153-1B163 1BCA4-1CFFF 1D246-1D2DF 1DAB0-1DFFF 1E02B-1E0FF 1E150-1E2BF 1E300-1E7FF 2A6DE-2A6FF
+2B735-2B73F 2EBE1-2F7FF 3134B-E0000
+"""
+# Word lists, a key and its words a line (a line that starts with a space goes on). Parts of speech: D determiner, I
+# preposition, C conjunction, R pronoun, X auxiliary, A adverb, J adjective that names no record, - negation, V verb, B verb
+# and noun; all else is a noun. Then what nouns are (archetypes.md §5), and sets of verbs that mean something.
+_WORDS = """
+D a an the this that these those each every all any some its their our your my his her another both either such whose which
+ what many few several more most much other own same half dozen
+I of in on at by for with from to into onto over under above below within between among across through during before after
+ against about around near per via as than until since off out up down towards toward behind beside besides upon like
+ including plus versus w/ along alongside inside outside concerning
+C and or but so because when while if then where whether although though unless whenever wherever how why & +
+R i we you they he she it us them him me who whom one ones somebody someone anybody anyone everyone everybody nobody something
+ anything everything nothing mine ours theirs themselves itself there here people persons folks things stuff lot lots kind sort
+X be is are was were been being am do does did have has had having can could will would shall should may might must let's lets
+ i'm we're they're it's that's i'd we'd i've we've i'll we'll it'll
+A only just also too very still now today soon already always often sometimes usually currently actually really maybe perhaps
+ please again together back away etc e.g i.e eg ie hey hello hi thanks yes ok okay well even ever else twice once though rather
+ quite almost least instead however therefore thus first finally asap ahead apart abroad home tomorrow yesterday tonight online
+ offline anywhere everywhere somewhere yet far better best worst overnight later afterwards
+- no not never without cannot can't don't doesn't won't isn't aren't didn't shouldn't wouldn't nor neither except excluding none
+ wont dont doesnt cant
+J new old big small tiny large huge open closed good bad great high higher low lower full free late early overdue due current
+ next last daily weekly monthly yearly annual quarterly simple easy fast quick nice clear live single double main personal
+ shared private local regional different various important missing available printable digital internal external basic modern
+ smart complete existing real whole entire ready able busy happy proud unanswered unpaid recent upcoming past future final
+ total average key top short long hot cold dead lost fallen broken damaged hourly biweekly urgent critical necessary possible
+ useful helpful usual common typical specific certain separate individual multiple numerous amateur friendly lovely beautiful
+ passionate innovative leading seasonal temporary permanent two three four five six seven eight nine ten eleven twelve twenty
+ hundred thousand visible red green yellow second third
+V accept accession acknowledge add admit agree allocate aliquot allow amend analyse analyze announce apply appoint approve
+ archive arrange arrive ask assess assign attach attend authorise authorize avoid become begin believe belong borrow bring
+ browse build bundle buy calculate cancel capture carry categorise choose classify clean close collect come compare complain
+ complete confirm configure connect consult contain convert coordinate create customise customize decide decline deduct define
+ delete deliver depend deploy describe detect determine diagnose discharge discuss display distribute donate download drag edit
+ enable enrol enroll ensure enter escalate evaluate examine execute expire explain export extend fall fetch fill find finish fix
+ follow forget forward gather generate get give go grow handle happen harvest hear help hire identify import improve include
+ inform inspect install introduce invite involve join keep know learn lend live look lose maintain make manage meet merge miss
+ monitor need negotiate notify obtain occur onboard operate organise organize oversee owe paste pause perform pick postpone
+ prepare prescribe prevent prioritise prioritize produce promote propose protect prove provide publish pull push put qualify
+ raise reach read rebook receive reconcile recruit redeem reduce refer reject remember remind remove renew reopen replace replant
+ reply require reschedule resolve respond retire revise revoke roster say see sell send serve settle share show sign sit solve
+ speak specify spend split stand start stay submit subscribe suggest summarise supervise suspend take talk teach tell terminate
+ think throw tick translate treat triage try turn understand unlock update upload use vaccinate validate verify wait want warn
+ weigh welcome win withdraw write reinvent experience configure earn sew wear bake
+B answer audit bill book call care change charge chart check claim comment contact contract control cost cover deal design
+ dispatch document draft drive drop email e-mail estimate exchange exercise feed file flag forecast form fund grade grant group
+ guide hand hold host interview issue judge label land lead lease leave link list load loan log mark match measure message mix
+ model mount move name note notice number offer order pack park pass pay permit plan plant play pledge point post practice
+ present press price print process program project pump purchase question quote race rank rate record refund register release
+ rent repair report request research reserve return review ride risk round route run sample save scan schedule score screen
+ search service set shift ship shop signal sort source sponsor staff stage state step stock stop store study supply support
+ survey swap tag target taste test tour track trade train transfer transport travel trust view visit vote walk wash watch water
+ work rule head scale volunteer block filter cook clock trap patrol roll touch copy cut sum count break ring star
+ing booking viewing meeting reading training screening hearing listing rating opening building drawing sitting painting filing
+ fitting landing mailing posting recording ruling sailing setting showing sighting housing catering accounting billing marketing
+ briefing wedding outing offering crossing finding mooring planting tasting string ring king spring evening morning ceiling
+ clothing wing pricing engineering sampling parking sibling
+heads attempt detail sheet line item entry level list plan request report template result note type log history card form code
+ step slot record package point movement score rating status schedule order job ticket limit room page window fee paper system
+product app application system tool portal platform software solution website webapp page thing module mvp prototype tracker
+ planner database spreadsheet diary suite hub organiser organizer manager scheduler register registry book place program
+ workflow process assistant helpdesk desk office crm erp management tracking planning administration operations handling
+screen dashboard calendar board chart overview view report wall screen queue inbox timeline graph kanban pipeline funnel feed
+ cockpit map list directory index homepage button tab widget profile agenda roadmap filter search export form history curve
+ table ranking statistics notification setting preference configuration log gantt column stage summary
+place company agency clinic shop club department office team city business firm hospital hotel ward farm museum factory plant
+ charity municipality council university studio salon bakery cafe café startup bank festival league hall village town region
+ area country district county daycare kennel garage cemetery school college library gym kitchen restaurant bar pub theatre
+ theater laboratory lab community neighbourhood association society foundation institute centre center organisation organization
+ headquarters street network market world fleet industry nursery kindergarten church lodge camp resort practice household
+ workplace ngo nonprofit co-op cooperative enterprise brand band house housing ground yard campus port harbour marina zoo
+ facility authority ministry bureau
+time day week month year quarter morning evening afternoon night weekend hour minute second moment season winter summer autumn
+ spring monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october
+ november december time date decade century today tomorrow phase end start beginning term semester future glance
+metric kpi rate percentage workload average statistic trend total figure metric ratio turnover throughput amount progress percent
+ share value level usage volume balance revenue profit margin capacity utilisation count sum number countdown eur usd gbp euro
+ dollar pound
+field name title price date status address photo picture image phone telephone colour color size type category quantity duration
+ priority id identifier description code unit birthday weight height temperature reason condition mileage warranty barcode
+ currency signature language gender age link url label expiry detail information info data content property heat power
+ electricity water
+filler mission passion slogan change movement right purpose vision dream idea benefit advantage experience quality way case story
+ example fact problem mess chaos error hassle pain help support advice need requirement scope weather everybody internet web
+ tablet mobile smartphone computer desktop browser wifi paper notebook telephone excel whatsapp airtable trello notion access
+ outlook sap salesforce cupboard attention look feel style design theme clock half public wag tail root hand mind life love heart
+ stakeholder audience security performance speed reliability login password permission duplicate ring safety bit side front rest
+ cause chain scratch back top bottom middle plenty variety range set pair laptop-screen public scene use person people color
+ user interface experience
+people nurse vet patient guest client staff clerk chef cook guide pilot coach judge parent pupil student tenant resident agent
+ lead escort secretary boss friend person child kid admin head chair captain mentor apprentice intern architect midwife physio
+ mechanic host pm po scout participant applicant consultant accountant assistant attendant merchant courier expert analyst
+ specialist therapist dentist artist florist arborist hygienist receptionist pharmacist stylist librarian technician electrician
+ musician physician citizen colleague crew-member paralegal warden sales-rep rep foreman recruit delegate cashier athlete
+ volunteer donor witness trustee referee employee attendee trainee appointee nominee owner partner
+party patient guest client customer pupil student tenant owner donor member candidate applicant resident citizen volunteer
+ visitor participant attendee player contact buyer passenger child kid learner trainee borrower subscriber supplier vendor
+ holder friend athlete sponsor driver guide household juror
+-er order number paper letter computer folder container meter filter timer tracker printer scanner server trailer charger water
+ weather winter summer quarter chapter matter offer answer transfer reminder newsletter voucher poster sticker locker shelter
+ tower power river corner center sensor monitor error floor door color motor tractor indicator factor mirror register calendar
+ ladder counter booster header footer buffer layer cover banner barrier burner boiler elevator generator freezer cooler heater
+ dryer washer bumper tender ledger cluster disaster character parameter router adapter connector detector calculator sector
+ harbor flavor labor anchor corridor flower dinner supper chamber tier litter planner scheduler organiser organizer manager-tool
+ finger border shower slider user-id fever cancer liver tiger beer deer career volunteer-hour gear year parlor gutter hanger
+ checklist list mist waitlist playlist wishlist shortlist twist committee fee coffee tree degree bee guarantee knee refugee-camp
+departments finance hr dispatch reception accounting it procurement purchasing sales marketing legal logistics controlling
+ front-desk back-office customer-service human-resources facilities compliance payroll
+scope need want require build include support cover offer sell use handle plan do
+failing lose forget miss know find see sign return arrive reply answer exceed overlap overspend fit show
+asking ask apply look wait link belong connect attach refer assign add sign register search
+managing roster manage assign hire train invite recruit schedule track list onboard add register rate
+reading see view read look browse watch monitor search find check follow
+deciding approve decline accept reject validate confirm sign decide review assess triage
+making add create request record log submit file book plan schedule write report register enter
+calendar schedule book reserve reschedule roster rota appoint calendar agenda timetable planner slot availability plan
+ appointment booking shift viewing diary
+board drag triage dispatch board kanban pipeline funnel column swimlane stage backlog move progress track approve
+timeline trace audit timeline history chain milestone roadmap gantt journey sequence phase
+inbox message reply answer notify remind forward escalate inbox thread chat notification respond write conversation
+report measure compare sum count total analyse analyze export forecast rank report chart statistics kpi graph trend curve
+ ranking score best statistic average
+dashboard monitor watch oversee alert dashboard cockpit overview glance kpi low overdue red
+settings configure customise customize toggle setting configuration preference parameter threshold template rate allowance
+"""
+# Other forms: irregular verbs, irregular plurals; nouns whose plural looks the same; verbs that imply a record.
+_FORMS = """
+sent:send kept:keep held:hold sold:sell bought:buy taken:take took:take given:give gave:give made:make got:get seen:see saw:see
+written:write wrote:write paid:pay ran:run lent:lend broke:break broken:break drawn:draw driven:drive known:know knew:know
+said:say told:tell found:find left:leave met:meet brought:bring built:build taught:teach chosen:choose gone:go went:go came:come
+begun:begin became:become grown:grow worn:wear shown:show thrown:throw stood:stand done:do spent:spend won:win fed:feed fell:fall
+felled:fall dealt:deal understood:understand withdrawn:withdraw
+"""
+_PLURALS = """
+people:person children:child men:man women:woman feet:foot teeth:tooth geese:goose mice:mouse oxen:ox calves:calf halves:half
+knives:knife shelves:shelf leaves:leaf loaves:loaf wolves:wolf lives:life wives:wife theses:thesis analyses:analysis
+diagnoses:diagnosis crises:crisis hypotheses:hypothesis criteria:criterion phenomena:phenomenon indices:index matrices:matrix
+vertices:vertex appendices:appendix curricula:curriculum memoranda:memorandum alumni:alumnus cacti:cactus fungi:fungus
+stimuli:stimulus larvae:larva formulae:formula quizzes:quiz movies:movie cookies:cookie ties:tie pies:pie menus:menu
+potatoes:potato tomatoes:tomato heroes:hero vetoes:veto cargoes:cargo buses:bus gases:gas lenses:lens viruses:virus
+campuses:campus bonuses:bonus statuses:status caches:cache axes:axe
+"""
+_SAME = """
+series species sheep fish aircraft premises means headquarters works equipment staff luggage furniture inventory stock feedback
+software knowledge training medication housing livestock material news data media status bus gas class address process access
+business analysis basis lens campus bonus virus diabetes sales goods glass physics thesis maintenance laundry cash mail research
+"""
+_DEEDS = "inspect:inspection lend:loan borrow:loan donate:donation vaccinate:vaccination enrol:enrolment subscribe:subscription"
+# A noun without a plural stands for a unit of it (archetypes.md §6).
+_UNITS_OF = "inventory:inventory_item stock:stock_item staff:employee livestock:animal"
+# What a product holds when its name is all that the brief says.
+_IMPLIED = """
+crm:contact,deal sales:deal,customer erp:order,product inventory:inventory_item,supplier stock:stock_item,supplier
+warehouse:stock_item,location cemetery:grave,burial graveyard:grave,burial helpdesk:ticket,customer support:ticket,customer
+library:book,loan gym:member,class restaurant:table,reservation hotel:room,reservation hostel:room,reservation
+school:student,course clinic:patient,appointment hospital:patient,appointment dental:patient,appointment
+salon:client,appointment hairdresser:client,appointment recruiting:candidate,job_opening recruitment:candidate,job_opening
+hiring:candidate,job_opening ats:candidate,job_opening fleet:vehicle,driver garage:vehicle,work_order rental:item,rental
+shop:product,order store:product,order bakery:product,order farm:animal,field zoo:animal,enclosure kennel:dog,booking
+church:member,event club:member,event conference:session,speaker wedding:guest,task museum:object,exhibition
+construction:project,task agency:client,project law:case,client legal:case,client accounting:invoice,expense
+invoicing:invoice,customer billing:invoice,customer finance:invoice,budget hr:employee,leave_request leave:leave_request,employee
+payroll:employee,payslip maintenance:work_order,equipment lab:sample,result laboratory:sample,result podcast:episode,guest
+blog:post,author charity:donation,donor fundraising:donation,campaign grant:application,grant garden:plot,plant
+parking:parking_space,permit taxi:trip,driver delivery:parcel,route logistics:shipment,route insurance:policy,claim
+bank:account,transaction budget:expense,budget todo:task,project project:project,task habit:habit,entry training:course,participant
+survey:survey,response league:team,fixture tournament:team,match kitchen:recipe,ingredient incident:incident,action
+quality:finding,corrective_action compliance:audit,finding asset:asset,assignment bug:bug,release volunteer:volunteer,shift
+daycare:child,check-in nursery:child,check-in pharmacy:prescription,patient property:property,lease
+"""
 
 
 @once
-def _parts() -> Mapping[str, str]:
-    return {word: tag for tag in "VBJAXRCID-" for word in _ENGLISH[tag].split() if tag not in "VB"}
+def _words() -> Mapping[str, Mapping[str, None]]:
+    rows = (row.split() for row in _WORDS.replace("\n ", " ").strip().splitlines())
+    return {row[0]: dict.fromkeys(row[1:]) for row in rows}
+
+
+def _is(group: str, word: str) -> bool:
+    return word in _words()[group]
+
+
+@once
+def _tables() -> Mapping[str, Mapping[str, Any]]:
+    """What is looked up by word: its part of speech, the verb it is a form of, its singular, its class, the screens it asks for."""
+    words = _words()
+    verbs = {form: (base, kind) for tag in "BV" for base in words[tag] for form, kind in _verb_forms(base)}
+    verbs.update({pair.split(":")[0]: (pair.split(":")[1], "ed") for pair in _FORMS.split()})
+    signals: dict[str, tuple[str, ...]] = {}
+    for kind in ("calendar", "board", "timeline", "inbox", "report", "dashboard", "settings"):
+        for word in words[kind]:
+            signals[word] = (*signals.get(word, ()), kind)
+    classes = ("field", "filler", "metric", "time", "screen", "place", "product")
+    return {
+        "part": {word: tag for tag in "JAXRCID-" for word in words[tag]},
+        "verb": verbs,
+        "singular": dict(pair.split(":") for pair in _PLURALS.split()),
+        "class": {word: kind for kind in classes for word in words[kind]},
+        "signal": signals,
+        "deed": dict(pair.split(":") for pair in _DEEDS.split()),
+        "unit": {
+            name: unit.replace("_", " ") for name, unit in (pair.split(":") for pair in _UNITS_OF.split())
+        },
+        "implied": {
+            name: kinds.replace("_", " ").split(",")
+            for name, kinds in (p.split(":") for p in _IMPLIED.split())
+        },
+    }
+
+
+def _class_of(word: str) -> str:
+    return _tables()["class"].get(word, "")
 
 
 def _verb_forms(base: str) -> Iterator[tuple[str, str]]:
-    stem = base[:-1] if base.endswith("e") else base
+    """The forms of a regular verb, each with what it is: base, s, ed or ing."""
     soft = base[:-1] + "i" if re.search("[^aeiou]y$", base) else ""
-    twice = base + base[-1] if re.search("(^|[^aeiou])[aeiou][bdgklmnprt]$", base) else ""
+    stem = base[:-1] if base.endswith("e") and not base.endswith("ee") else base
+    if re.search("(^|[^aeiou])[aeiou][bdgklmnprt]$", base):
+        yield from ((base + base[-1] + ending, ending) for ending in ("ed", "ing"))
     yield base, "base"
     yield (soft + "es" if soft else base + ("es" if re.search("(s|sh|ch|x|z|o)$", base) else "s")), "s"
-    for form, kind in (("ed", "ed"), ("ing", "ing")):
-        yield (soft if soft and kind == "ed" else stem) + form, kind
-        if twice:
-            yield twice + form, kind
-    if base.endswith("ee"):
-        yield base + "ing", "ing"
-
-
-@once
-def _verbs() -> Mapping[str, tuple[str, str]]:
-    """Every form of every verb: its base and which form it is (base, s, ed, ing)."""
-    forms = {
-        form: (base, kind)
-        for tag in "BV"
-        for base in _ENGLISH[tag].split()
-        for form, kind in _verb_forms(base)
-    }
-    forms.update((pair.split(":")[0], (pair.split(":")[1], "ed")) for pair in _IRREGULAR_FORMS.split())
-    return forms
-
-
-@once
-def _both() -> frozenset[str]:
-    return frozenset(_ENGLISH["B"].split())
-
-
-@once
-def _people() -> frozenset[str]:
-    return frozenset(_PEOPLE.split())
-
-
-@once
-def _class_of() -> Mapping[str, str]:
-    return {word: name for name, words in reversed(_CLASSES.items()) for word in words.split()}
-
-
-# fmt: off
-_IRREGULAR_PLURALS = (
-    "people:person children:child men:man women:woman feet:foot teeth:tooth geese:goose mice:mouse oxen:ox calves:calf "
-    "halves:half knives:knife shelves:shelf leaves:leaf loaves:loaf wolves:wolf lives:life wives:wife hooves:hoof "
-    "theses:thesis analyses:analysis diagnoses:diagnosis crises:crisis hypotheses:hypothesis prostheses:prosthesis "
-    "criteria:criterion phenomena:phenomenon indices:index matrices:matrix vertices:vertex appendices:appendix "
-    "curricula:curriculum memoranda:memorandum alumni:alumnus cacti:cactus fungi:fungus stimuli:stimulus larvae:larva "
-    "formulae:formula quizzes:quiz dice:die axes:axe data:data media:media movies:movie cookies:cookie ties:tie pies:pie "
-    "potatoes:potato tomatoes:tomato heroes:hero vetoes:veto cargoes:cargo buses:bus gases:gas lenses:lens viruses:virus "
-    "campuses:campus bonuses:bonus statuses:status buoys:buoy caches:cache niches:niche headaches:headache"
-)
-_SAME_PLURAL = frozenset(
-    "series species sheep fish aircraft premises means headquarters works equipment staff luggage furniture inventory stock "
-    "feedback software knowledge training medication housing livestock material news data media status bus gas class address "
-    "process access business analysis basis lens campus bonus virus diabetes sales goods glass physics thesis crew "
-    "maintenance laundry cash mail research merchandise machinery salmon deer swine".split()
-)
-# fmt: on
-
-
-@once
-def _irregular() -> Mapping[str, str]:
-    return dict(pair.split(":") for pair in _IRREGULAR_PLURALS.split())
+    yield (soft or stem).rstrip("e") + "ed", "ed"
+    yield stem + "ing", "ing"
 
 
 def _singular(word: str) -> str:
     """The singular of an English noun in lower case (archetypes.md §6)."""
-    if word in _irregular():
-        return _irregular()[word]
+    if word in _tables()["singular"]:
+        return _tables()["singular"][word]
     if (
-        word in _SAME_PLURAL
-        or len(word) < _WORD_CHARS
+        word.endswith("men")
+        and len(word) > SHORT_WORD_CHARS
+        and word not in ("specimen", "regimen", "acumen")
+    ):
+        return word[:-3] + "man"
+    if (
+        len(word) < SHORT_WORD_CHARS
         or not word.endswith("s")
         or word.endswith(("ss", "us", "is"))
+        or word in _SAME.split()
     ):
-        return re.sub("(fore|work|police|fire|sales|crafts|crew|wo)men$", r"\1man", word)
-    if word.endswith("ies") and len(word) > _WORD_CHARS:
+        return word
+    if word.endswith("ies") and len(word) > SHORT_WORD_CHARS:
         return word[:-3] + "y"
     return word[:-2] if re.search("(ss|sh|ch|x|zz)es$", word) else word[:-1]
 
 
-def _plural(word: str) -> str:
-    """The plural of an English noun or compound in lower case."""
-    head = word.split(" ")[-1]
-    for many, one in _irregular().items():
-        if one == head:
-            return word[: len(word) - len(head)] + many
-    if head in _SAME_PLURAL:
-        return word
-    if re.search("[^aeiou]y$", head):
-        return word[:-1] + "ies"
-    return (
-        word[:-3] + "men"
-        if word.endswith("man")
-        else word + ("es" if re.search("(s|sh|ch|x|z)$", head) else "s")
-    )
-
-
-def _is_plural(token: _Token) -> bool:
-    return token.base != token.low
+def _plural(name: str) -> str:
+    """The plural of an English noun or compound."""
+    head = name.split(" ")[-1]
+    irregular = {one: many for many, one in _tables()["singular"].items()}
+    if head in _SAME.split() or head in irregular:
+        return name[: len(name) - len(head)] + irregular.get(head, head)
+    if re.search("[^aeiou]y$|man$", head) and head != "human":
+        return name[:-1] + "ies" if head.endswith("y") else name[:-3] + "men"
+    return name + ("es" if re.search("(s|sh|ch|x|z)$", head) else "s")
 
 
 def _is_person(word: str) -> bool:
-    return word in _people() or bool(
-        re.search("(ologist|keeper|maker|master|worker|owner|holder|woman|man)$", word)
+    """Whether a noun is somebody: listed, or by its ending and no thing that ends alike (archetypes.md §2)."""
+    named = _is("people", word) or _is("party", word) or _is("departments", word)
+    return named or bool(
+        re.search("([^e]er|or|ist|man|woman|logist|eer)$", word)
+        and not _is("-er", word)
+        and len(word) > SHORT_WORD_CHARS
     )
 
 
-def _tag(tokens: list[_Token]) -> list[_Token]:
-    """Gives every token its part of speech; verbs get their base form, nouns their singular."""
+class _Token:
+    """A word or mark: as written, lower case, its part of speech, the base form of a verb or singular of a noun."""
+
+    __slots__ = ("base", "low", "tag", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.low = self.base = re.sub("'s$", "", text.lower().replace("’", "'"))
+        self.tag = ""
+
+    @property
+    def owns(self) -> bool:
+        """Whether it stands in the possessive."""
+        return self.text[-2:] in ("'s", "’s") or self.text[-2:] in ("s'", "s’")
+
+
+def _tokens(text: str) -> list[_Token]:
+    """The words and marks of a sentence, each with its part of speech."""
+    tokens = [_Token(word) for word in re.findall(r"\bw/|[^\W_]+(?:['’\-‑][^\W_]+)*|[^\w\s]", text)]
     for n, token in enumerate(tokens):
-        low = token.low[:-2] if token.low.endswith("'s") and token.low not in _parts() else token.low
-        token.base = token.low
-        if not low[:1].isalnum():
-            token.tag = token.text
-        elif low[0].isdigit():
+        after = tokens[n + 1] if n + 1 < len(tokens) else _Token("")
+        whole = token.text.lower().replace("’", "'")
+        part = _tables()["part"].get(whole) or _tables()["part"].get(token.low, "")
+        if not token.low[:1].isalnum():
+            token.tag = token.text if len(token.text) == 1 else "I"
+        elif token.low[0].isdigit():
             token.tag = "#"
-        elif low in _parts():
-            token.tag = _parts()[low]
-            if (
-                token.tag == "J"
-                and low in _verbs()
-                and n + 1 < len(tokens)
-                and _parts().get(tokens[n + 1].low) in ("D", "R")
-            ):
-                token.tag, token.base = "V", _verbs()[low][0]
-        elif low in _verbs():
-            token.tag = _verb_tag(tokens, n, low)
-            if token.tag in "VGP":
-                token.base = _verbs()[low][0]
+        elif part == "D" and n and tokens[n - 1].tag == "N" and token.low in ("that", "which", "whose"):
+            token.tag = "R"
+        elif part and not (
+            part == "J" and token.low in _tables()["verb"] and _tables()["part"].get(after.low) in ("D", "R")
+        ):
+            token.tag = part
+        elif token.low in _tables()["verb"] and not token.owns:
+            token.tag = _verb_tag(tokens, n, after)
         elif (
-            low.endswith("ly")
-            and len(low) > _WORD_CHARS + 1
-            and low not in ("family", "assembly", "supply", "anomaly")
+            token.low.endswith("ly")
+            and len(token.low) > SHORT_WORD_CHARS + 1
+            and token.low not in ("family", "assembly", "supply")
         ):
             token.tag = "A"
         else:
             token.tag = "N"
         if token.tag == "N":
-            token.base = low[:-1].lower() if re.fullmatch("[A-Z]{2,}s", token.text) else _singular(low)
+            token.base = token.low[:-1] if re.fullmatch("[A-Z]{2,}s", token.text) else _singular(token.low)
+        elif token.tag in tuple("VGP"):
+            token.base = _tables()["verb"][token.low][0]
     return tokens
 
 
-def _verb_tag(tokens: list[_Token], n: int, low: str) -> str:
-    """V verb, G gerund, P participle or N noun for a word that has a verb's form; decided by its neighbours."""
-    base, kind = _verbs()[low]
-    before = [token for token in tokens[max(0, n - 3) : n] if token.tag != "A"][-1:]
-    prev = before[0].tag if before else ""
-    after = tokens[n + 1] if n + 1 < len(tokens) else None
-    next_tag = (_parts().get(after.low) or ("N" if after.low[0].isalpha() else after.low[0])) if after else ""
-    opening = prev not in "VGPNIDJXRA#-" or not prev or prev == "C"
-    named = base in _both()
-    if before and (before[0].low in ("to", "not") or prev in ("R", "X") or before[0].low.endswith("n't")):
-        auxiliary = before[0].low in _parts() and prev == "X" and before[0].low in _BE_FORMS
-        return {"ing": "G", "ed": "P"}.get(kind, "N" if named and auxiliary else "V")
-    if before and (prev in "DJ#" or before[0].low.endswith("'s")):
-        return "J" if kind == "ed" and next_tag == "N" else "N" if kind != "ed" else "P"
+def _verb_tag(tokens: list[_Token], n: int, after: _Token) -> str:
+    """V verb, G gerund, P participle, J adjective or N noun for a word that looks like a verb: its neighbours decide."""
+    base, kind = _tables()["verb"][tokens[n].low]
+    both = _is("B", base)
+    earlier = [token for token in tokens[max(0, n - 3) : n] if token.tag != "A"]
+    before = earlier[-1] if earlier else _Token("")
+    prev = before.tag
+    next_tag = _tables()["part"].get(after.low) or ("N" if after.low[:1].isalpha() else after.low[:1])
+    follows = next_tag in ("D", "R", "#") or (next_tag == "J" and kind == "s")
+    if (
+        prev == "X"
+        or before.low in ("to", "not")
+        or (prev == "-" and before.low not in ("no", "without"))
+        or prev == "R"
+    ):
+        being = prev == "X" and before.low in ("be", "is", "are", "was", "were", "been", "being")
+        if being and kind == "base":
+            return (
+                "P"
+                if before.low != "be" and base in ("run", "put", "set", "cut", "split", "read")
+                else "N"
+                if both
+                else "V"
+            )
+        return {"ing": "G", "ed": "P", "s": "N" if before.low == "to" else "V"}.get(kind, "V")
+    if prev in ("D", "J", "#") or before.owns or before.low in ("no", "without"):
+        return {
+            "ed": "J" if next_tag == "N" else "P",
+            "ing": "J" if not _is("ing", tokens[n].low) and next_tag == "N" else "N",
+        }.get(kind, "N")
     if kind == "ing":
-        return "N" if low in _NOUNS_IN_ING and not (next_tag in ("D", "R")) else "G"
+        return "N" if _is("ing", tokens[n].low) and next_tag not in ("D", "R") else "G"
     if kind == "ed":
-        return "J" if next_tag == "N" and (opening or prev in "VGI") else "P"
+        return "J" if next_tag == "N" and prev != "N" else "P"
     if prev == "I":
         return "N"
-    follows = next_tag in ("D", "R", "#") or (next_tag == "J" and kind == "s")
+    series = any(token.tag == "V" for token in tokens[:n]) and (
+        prev == "," or before.low in ("and", "or", "then")
+    )
     if kind == "s":
-        subject = prev == "N" and (_is_person(before[0].base) or before[0].low in _departments())
-        with_article = any(token.tag == "D" for token in tokens[max(0, n - 4) : n])
-        return (
-            "V" if not named or follows or (subject and with_article and not _is_plural(before[0])) else "N"
+        pair = f"{earlier[-2].low}-{before.low}" if len(earlier) > 1 else ""
+        somebody = (
+            prev == "N"
+            and (_is_person(before.base) or _is("departments", pair))
+            and before.base == before.low
         )
+        led = (
+            any(token.tag == "D" for token in tokens[max(0, n - 4) : n])
+            or _is("departments", before.low)
+            or pair
+        )
+        verb = (
+            not both
+            or (follows and prev == "N")
+            or (somebody and led and next_tag not in (",", "C", "."))
+            or (somebody and n > 1)
+        )
+        return "V" if prev != "V" and (verb or (series and next_tag in ("N", "D", "J", "R"))) else "N"
     if prev == "N":
-        return (
-            "V"
-            if not named or follows or _is_plural(before[0]) and before[0].base not in _SAME_PLURAL
-            else "N"
-        )
-    if prev in ("V", "G", "P"):
-        return "V" if not named or follows else "N"
-    if not named or follows:
-        return "V"
+        many = before.base != before.low or before.low == "staff"
+        return "V" if not both or follows or many else "N"
+    if prev in ("V", "G", "P") or not both or follows:
+        return "N" if both and not follows else "V"
     return _opening_tag(tokens, n, after, next_tag)
 
 
-def _opening_tag(tokens: list[_Token], n: int, after: _Token | None, next_tag: str) -> str:
-    """The first word of a phrase that may be a command ("book rooms") or part of a name ("order lines")."""
-    if after is None or next_tag not in ("N", "J", "C"):
-        return "N"
-    commands = [token for token in tokens[:n] if token.tag == "V"]
+def _opening_tag(tokens: list[_Token], n: int, after: _Token, next_tag: str) -> str:
+    """The first word of a phrase: a command ("book rooms") or part of a name ("order lines")."""
+    commands = [
+        t
+        for k, t in enumerate(tokens[:n])
+        if t.tag == "V" and (k == 0 or tokens[k - 1].tag not in tuple("NRXA"))
+    ]
+    head = _singular(after.low)
     if next_tag == "C":
         return "V" if commands and n and tokens[n - 1].tag in ",C" else "N"
-    if f"{tokens[n].low} {_singular(after.low)}" in archetypes():
+    if next_tag not in ("N", "J") or f"{tokens[n].low} {head}" in archetypes():
         return "N"
-    if _singular(after.low) in _COMPOUND_HEADS:
+    if _is("heads", head) or (
+        after.low in _tables()["verb"] and not _is("B", _tables()["verb"][after.low][0])
+    ):
         return "V" if commands else "N"
-    return (
-        "V"
-        if commands or _singular(after.low) != after.low or next_tag == "J" or n == 0 and len(tokens) > 2
-        else "N"
+    return "V" if commands or head != after.low or next_tag == "J" or n == 0 else "N"
+
+
+class _Noun(NamedTuple):
+    """A noun phrase: singular name, how a label shows it, its head, what stands before that, its form, its number."""
+
+    name: str
+    label: str
+    head: str
+    modifiers: list[str]
+    form: str
+    number: int
+    person: bool
+
+
+def _noun(words: list[_Token], capitals: bool) -> _Noun | None:
+    """The noun phrase in a run of determiners, adjectives, numbers and nouns; None when nothing of it can be a name.
+
+    `capitals`: they mean nothing here, otherwise a capital inside a sentence marks a proper name, which is no record.
+    """
+    tables = _tables()
+    someone = words[-1].tag == "N" and _is_person(words[-1].base)
+    nouns = [
+        token
+        for token in words
+        if token.tag == "N"
+        and (capitals or someone or token.text == token.text.lower() or sum(map(str.isupper, token.text)) > 1
+             or token.base in archetypes() or _class_of(token.base))
+    ]  # fmt: skip
+    while (
+        len(nouns) > 1
+        and _class_of(nouns[0].base) == "time"
+        and " ".join(t.base for t in nouns) not in archetypes()
+    ):
+        nouns = nouns[1:]
+    if not nouns or nouns[-1] is not words[-1] or len(nouns[-1].base) < 2:
+        return None
+    head, nouns = nouns[-1], nouns[-DRAFT_NAME_WORDS:]
+    articles = {token.low for token in words if token.tag == "D"}
+    number = max([0, *(_number(token.low) for token in words)])
+    form = (
+        "plural"
+        if head.base != head.low
+        else "a"
+        if articles & {"a", "an", "any", "some", "each", "every"}
+        else "the"
+        if articles
+        else "bare"
     )
-
-
-_BE_FORMS = frozenset("be is are was were been being has have had with i'm we're it's".split())
-_COMPOUND_HEADS = frozenset(
-    "attempt detail sheet line item entry level list plan request report template result note type log history card form "
-    "number code step slot record package point movement score rating status schedule order job ticket limit room page "
-    "window fee paper system book shop tracker planner board desk".split()
-)
-
-
-@once
-def _departments() -> frozenset[str]:
-    return frozenset(_DEPARTMENTS.split(","))
-
-
-# --- English: phrases to records, roles and screens -----------------------------------------------------------
-
-
-class _Mention:
-    """What the brief says about one noun: how strongly it is a record, and everything that hangs on it."""
-
-    __slots__ = (
-        "because",
-        "count",
-        "extra",
-        "label",
-        "links",
-        "name",
-        "person",
-        "plural",
-        "status",
-        "times",
-        "weight",
+    before = [token.low for token in nouns[:-1]]
+    name = " ".join([*before, head.base])
+    label = " ".join(
+        re.sub("([A-Z]{2,})s?$", r"\1", t.text) if re.fullmatch("[A-Z]{2,5}s?", t.text) else t.low
+        for t in nouns[:-1]
     )
+    last = re.sub("s$", "", head.text) if re.fullmatch("[A-Z]{2,5}s?", head.text) else head.base
+    unit = tables["unit"].get(name) if form != "plural" else None
+    person = someone or _is("departments", "-".join(name.split()))
+    return _Noun(unit or name, unit or f"{label} {last}".strip(), head.base, before, form, number, person)
 
-    def __init__(self, name: str, label: str, person: bool, because: str) -> None:
-        self.name, self.label, self.person, self.because = name, label, person, because
-        self.plural = _plural(label)
-        self.count = self.times = 0
-        self.weight = 0.0
+
+def _number(word: str) -> int:
+    names = "zero one two three four five six seven eight nine ten eleven twelve".split(" ")
+    plain = word.replace(",", "").replace(".", "")
+    return names.index(word) if word in names else int(plain) if re.fullmatch("[0-9]{1,6}", plain) else 0
+
+
+class _Thing:
+    """A noun of the brief and, in the end, an entity: the words for it, how surely it is a record, what hangs on it."""
+
+    def __init__(self, name: str, label: str, plural: str, because: str, *, person: bool = False) -> None:
+        self.name, self.label, self.plural, self.because, self.person = name, label, plural, because, person
+        self.kind, self.id = find_archetype(name, person=person), ""
+        self.weight, self.times, self.count = 0.0, 0, 0
         self.status: tuple[str, ...] = ()
         self.extra: list[FieldSpec] = []
         self.links: list[str] = []
 
 
-class _Noun(NamedTuple):
-    """A noun phrase: singular name, how it is written, its head, its form and its number."""
+class _Role(NamedTuple):
+    """Somebody who uses the product: the verbs of what they do (base form), the names of the things they do it to."""
 
     name: str
-    label: str
-    head: str
-    modifiers: str
-    plural: bool
-    article: str
-    number: int
-    person: bool
+    because: str
+    verbs: list[str]
+    things: list[str]
 
 
-# How much a noun phrase is a record by where it stands (list, object, subject, after a preposition) and by its form.
-_PLACE_WEIGHTS = {
-    "list": 1.0,
-    "object": 1.0,
+# How surely a noun phrase is a record: by where it stands, times by its form, plus what the library knows of it.
+_STANDS = {
+    "list": 1,
+    "object": 1,
     "subject": 0.7,
-    "topic": 0.4,
-    "weak": 0.2,
     "with": 0.9,
-    "per": 0.5,
     "to": 0.7,
+    "for": 0.7,
+    "into": 0.8,
+    "topic": 0.55,
+    "place": 0.2,
 }
-_PREPOSITION_WEIGHT = 0.5
-_FORM_WEIGHTS = {"plural": 1.0, "number": 1.2, "a": 0.9, "the": 0.7, "bare": 0.5}
-_KNOWN_BONUS, _KIN_BONUS, _AGAIN_BONUS = 0.3, 0.15, 0.15
-_RECORD_WEIGHT, _SPARE_WEIGHT = 0.65, 0.45
-_NUMBER_WORDS = {
-    w: n for n, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
-}
-_DEEDS = {  # verbs that imply a record of their own
-    "inspect": "inspection", "lend": "loan", "borrow": "loan", "donate": "donation", "vaccinate": "vaccination",
-    "install": "installation", "enrol": "enrolment", "subscribe": "subscription", "interview": "interview", "survey": "survey",
-}  # fmt: skip
+_FORMED = {"plural": 1, "a": 0.9, "the": 0.7, "bare": 0.5}
+_ELSE, _COUNTED, _KNOWN, _KIN, _AGAIN, _DEED = 0.5, 0.2, 0.3, 0.15, 0.15, 0.7
+_SURE, _SPARE = 0.65, 0.5
 
 
 class _Reader:
-    """Collects mentions, roles and signals while the sentences of a brief pass through `read`."""
+    """Collects things, roles and signals while the sentences of an English brief pass through `read`."""
 
     def __init__(self) -> None:
-        self.mentions: dict[str, _Mention] = {}
+        self.things: dict[str, _Thing] = {}
         self.roles: dict[str, _Role] = {}
         self.signals: dict[str, tuple[str, str]] = {}
         self.blocked: dict[str, str] = {}
-        self.because = ""
-        self.verb = self.preposition = ""
-        self.negated = self.titled = self.passive = False
-        self.place = ""
+        self.because = self.last = ""
+        self.begin(topic=False, negated=False)
+
+    def begin(self, *, topic: bool, negated: bool) -> None:
+        """A new sentence: `topic` when it names the product, `negated` when all of it is out of scope."""
+        self.topic, self.always, self.negated = topic, negated, negated
+        self.capitals = False
+        self.clause()
+
+    def clause(self) -> None:
+        """A new clause: no verb, no preposition, nobody acting; a negation ends."""
+        self.verb = self.preposition = self.form = ""
         self.subjects: list[_Noun] = []
         self.actors: list[_Role] = []
-        self.last = self.previous = ""
-        self.dropped: list[dict[str, str]] = []
-        self.always = False
+        self.negated = self.always
 
     def read(self, tokens: list[_Token], because: str, *, topic: bool = False, negated: bool = False) -> None:
-        """One sentence, tagged. `topic`: it names the product; `negated`: all of it is out of scope."""
-        self.because, self.titled = because, _is_titled(tokens)
-        self.place, self.negated = "topic" if topic else "", negated
-        self.always = negated
-        self._reset()
+        """One sentence."""
+        self.begin(topic=topic, negated=negated)
+        self.because = because
+        long = [token for token in tokens if len(token.text) >= SHORT_WORD_CHARS and token.text.isalpha()]
+        self.capitals = 2 * sum(token.text[0] != token.low[0] for token in long) > len(long)
         place = 0
         while place < len(tokens):
             place = self._step(tokens, place)
 
-    def _reset(self) -> None:
-        self.verb = self.preposition = ""
-        self.passive = False
-        self.subjects, self.actors = [], []
-
-    def _step(self, tokens: list[_Token], place: int) -> int:
-        token = tokens[place]
-        if token.tag in "DJ#N":
-            end = place + 1
-            while end < len(tokens) and tokens[end].tag in "J#N" and not tokens[end - 1].low.endswith("'s"):
+    def _step(self, tokens: list[_Token], n: int) -> int:
+        token, before = tokens[n], tokens[n - 1] if n else None
+        if token.tag in ("D", "J", "#", "N"):
+            end = n + 1
+            while end < len(tokens) and tokens[end].tag in ("J", "#", "N") and not tokens[end - 1].owns:
                 end += 1
-            self._on_noun(
-                tokens[place:end], tokens[end : end + 4], place == 0, tokens[place - 1] if place else None
-            )
+            self._on_phrase(tokens[n:end], [t for t in tokens[end : end + 4] if t.tag != "A"], before)
             return end
-        if token.text in "([":
-            return self._on_bracket(tokens, place)
-        if token.tag in "VGP":
-            self._on_verb(token, tokens, place)
+        if token.text in ("(", "["):
+            return self._on_bracket(tokens, n)
+        if token.tag in ("V", "G", "P"):
+            self._on_verb(token, before)
         elif token.tag == "I":
-            self.preposition = token.low
+            such = token.low == "as" and before is not None and before.low == "such"
+            self.preposition = "example" if such or token.low == "like" and self.verb != "like" else token.low
         elif token.tag == "R":
             self.subjects, self.actors, self.preposition = [], [], ""
         elif token.tag == "-":
-            self.negated = self.negated or self._denies(tokens, place)
-        elif token.tag == "C" and token.low in ("but", "because", "so", "while", "when", "if", "though"):
-            self.negated = self.always
-            self._reset()
-        elif token.text in ",;:|–—•":
-            self._on_mark(token.text, tokens[place + 1 : place + 2])
-        return place + 1
-
-    def _on_mark(self, mark: str, after: list[_Token]) -> None:
-        self.preposition = ""
-        if mark != "," or (after and after[0].tag in "RC" and after[0].low not in ("or", "and")):
-            self.negated = self.always
-            self._reset()
-        if mark == ":" and self.place == "topic":
-            self.place = ""
-
-    def _denies(self, tokens: list[_Token], place: int) -> bool:
-        """Whether a negation takes what follows out of the product, rather than tell what does not happen in it."""
-        low, after = tokens[place].low, tokens[place + 1 : place + 3]
-        if low in ("no", "without", "except", "excluding", "none", "neither", "nor") or not after:
-            return True
-        if low == "not" and self._contrast(tokens, place):
-            return True
-        verbs = [token.base for token in after if token.tag in "VP"]
-        subject = self.subjects[-1].head if self.subjects else ""
-        ours = not subject or _class_of().get(subject) == "product" or subject in ("public",)
-        return bool(verbs) and (verbs[0] in _SCOPE_VERBS or (ours and verbs[0] not in _FAILING_VERBS))
-
-    def _contrast(self, tokens: list[_Token], place: int) -> bool:
-        return place > 0 and tokens[place - 1].text in ",(–—" and tokens[place + 1].tag in "NDJ"
-
-    def _on_verb(self, token: _Token, tokens: list[_Token], place: int) -> None:
-        base = token.base
-        if token.tag == "P" and place and tokens[place - 1].tag == "N" and not self.subjects:
+            self.negated = self.negated or self._denies(tokens, n)
+        elif token.low in ("but", "because", "so", "while", "when", "if", "though", "who"):
+            self.clause()
+        elif token.low in ("and", "&", "+", "plus") and self.form not in ("plural", "") and not self.verb:
             self.preposition = ""
+        elif token.text in ",;:|–—•.":
+            follows = tokens[n + 1].tag if n + 1 < len(tokens) else ""
+            self.preposition = self.preposition if self.preposition == "example" and token.text == "," else ""
+            if token.text != "," or follows in ("R", "X"):
+                self.clause()
+        return n + 1
+
+    def _denies(self, tokens: list[_Token], n: int) -> bool:
+        """Whether a negation takes what follows out of the product, rather than tell what does not happen in it."""
+        after = tokens[n + 1 : n + 4]
+        if tokens[n].low in ("no", "without", "except", "excluding", "none", "neither", "nor"):
+            return True
+        if (
+            tokens[n].low == "not"
+            and n
+            and tokens[n - 1].text in ",(–—"
+            and after
+            and after[0].tag in ("N", "D", "J")
+        ):
+            return True
+        verbs = [token.base for token in after if token.tag in ("V", "P")]
+        ours = not self.subjects or _class_of(self.subjects[-1].head) in ("product", "filler")
+        return bool(verbs) and (_is("scope", verbs[0]) or (ours and not _is("failing", verbs[0])))
+
+    def _signal(self, word: str, name: str) -> None:
+        for kind in () if self.negated else _tables()["signal"].get(word, ()):
+            self.signals.setdefault(kind, (self.because, name))
+
+    def _on_verb(self, token: _Token, before: _Token | None) -> None:
+        self.preposition = ""
+        if token.tag == "P" and before is not None and before.tag == "N" and not self.subjects:
             return
-        if token.tag == "V" and (self.subjects or not self.verb):
+        if self.subjects and token.tag != "P":
             self.actors = [role for role in map(self._role, self.subjects) if role]
             self.subjects = []
-        self.verb, self.preposition = base, ""
-        for role in self.actors:
-            if base not in role.verbs and not self.negated:
-                role.verbs.append(base)
+        self.verb = token.base
+        self._signal(token.base, self.last)
         if not self.negated:
-            self._signal(base)
-            if base in _DEEDS and token.tag != "P":
-                self._mention(_DEEDS[base], _DEEDS[base], False, 0.5)
-
-    def _signal(self, word: str) -> None:
-        for kind in _signal_words().get(word, ()):
-            self.signals.setdefault(kind, (self.because, self.last))
+            for role in self.actors:
+                role.verbs.append(token.base)
+            deed = _tables()["deed"].get(token.base)
+            if deed and token.tag == "V":
+                self._mention(deed, deed, False, _DEED)
 
     def _role(self, noun: _Noun) -> _Role | None:
-        if (
-            not noun.person
-            or self.negated
-            or noun.head in ("contractor", "vendor")
-            and self.because.find("shall") >= 0
-        ):
+        vendor = "shall" in self.because and noun.head in (
+            "contractor",
+            "supplier",
+            "vendor",
+            "bidder",
+            "provider",
+        )
+        if self.negated or vendor or not noun.person:
             return None
         return self.roles.setdefault(noun.name, _Role(noun.name, self.because, [], []))
 
-    def _on_noun(self, words: list[_Token], after: list[_Token], first: bool, before: _Token | None) -> None:
-        noun = _noun(words, self.titled or first)
+    def _on_phrase(self, words: list[_Token], after: list[_Token], before: _Token | None) -> None:
+        noun = _noun(words, self.capitals or before is None or before.text in ".:•")
+        tags = [token.tag for token in after]
+        acts = tags[:1] in (["V"], ["X"], ["-"])
         if noun is None:
             return
-        following = [token for token in after if token.tag != "A"][:1]
-        acts = bool(following) and following[0].tag in ("V", "X", "-")
-        if acts or (self.subjects and before and before.tag == "C"):
-            self.subjects = [*(self.subjects if before and before.tag in "C,/&" else []), noun]
-        if acts and not self.verb:
-            self.preposition = ""
-        context = self.place or (
-            "subject" if acts else self.preposition or ("object" if self.verb else "list")
+        joined = before is not None and before.low in ("and", "&", ",", "/", "or")
+        enabled = (
+            noun.person
+            and after[:1]
+            and after[0].low == "to"
+            and tags[1:2] == ["V"]
+            and self.preposition != "to"
         )
-        if context == "as" or (context in ("by", "per", "to") and noun.person):
-            role = self._role(noun)
-            if context == "as" and role:
-                self.actors = [role]
-                self.subjects = [noun]
-        if acts:
-            self.verb = ""
+        if acts or enabled:
+            self.subjects = [*(self.subjects if joined else []), noun]
+            self.verb, self.preposition = "", "" if self.preposition != "per" else "per"
+        elif joined or not self.verb:
+            self.subjects = [*self.subjects, noun][-2:] if noun.person else []
+        context = "subject" if acts else self.preposition or ("object" if self.verb else "list")
+        context = "topic" if self.topic and context == "list" else context
         if self.negated:
-            self.blocked.setdefault(noun.name, "the brief says it is not wanted")
-            self.blocked.setdefault(noun.head, "the brief says it is not wanted")
-            return
-        owner = words[-1].low.endswith("'s")
-        self._weigh(noun, context, owner or (self.verb in _ASKING and context in ("for", "to")))
+            for name in (noun.name, noun.head):
+                self.blocked.setdefault(name, "the brief says that it is not wanted")
+        elif context == "as":
+            self.actors = [role for role in [self._role(noun)] if role]
+            self.subjects = [noun]
+        elif context != "example":
+            self.form = noun.form
+            self._on_noun(noun, context, words[-1].owns)
 
-    def _weigh(self, noun: _Noun, context: str, strong: bool) -> None:
+    def _on_noun(self, noun: _Noun, context: str, owner: bool) -> None:
         known = noun.name in archetypes()
-        kind = (
-            ""
-            if known and (noun.plural or noun.modifiers or noun.article == "a")
-            else _class_of().get(noun.head, "")
+        certain = (
+            known
+            and (noun.form in ("plural", "a") or bool(noun.modifiers))
+            and not (noun.form == "a" and self.preposition)
         )
+        kind = "" if certain else _class_of(noun.head)
+        several = noun.form == "plural" or noun.number > 0 or (context == "per" and noun.form == "bare")
+        if kind == "place" and several and context != "topic":
+            kind = ""
         if (
-            kind == "place"
-            and (noun.plural or noun.number or noun.article in ("each", "every"))
+            noun.head in ("report", "log", "form", "card", "template", "chart")
+            and noun.modifiers
             and context != "topic"
         ):
-            kind = ""
+            kind = (
+                ""
+                if not _class_of(noun.modifiers[-1]) or known or _class_of(noun.modifiers[-1]) == "field"
+                else kind
+            )
+        self._signal(noun.head, noun.name if not kind else self.last)
+        for word in noun.modifiers:
+            self._signal(word, self.last)
         if kind:
-            self._on_class(noun, kind, context)
+            self._on_class(noun, kind)
             return
-        if noun.person and noun.head not in _PARTY_WORDS:
-            managed = self.verb in _MANAGING and context == "object"
-            if not (noun.number or managed or context == "list"):
-                if context in ("object", "subject", "list", "per", "by", "to"):
-                    self._role(noun) if context != "subject" else None
-                return
-            if context == "list" and not noun.number:
-                self._role(noun)
-        form = "number" if noun.number else "plural" if noun.plural else noun.article or "bare"
-        weight = _PLACE_WEIGHTS.get("object" if strong else context, _PREPOSITION_WEIGHT)
-        weight = weight * _FORM_WEIGHTS.get(form, _FORM_WEIGHTS["a"])
-        weight += _KNOWN_BONUS if known else _KIN_BONUS if noun.head in archetypes() else 0
-        mention = self._mention(noun.name, noun.label, noun.person, weight)
-        mention.count = max(mention.count, noun.number)
-        if context in ("with", "per", "for", "of", "to") and self.last not in ("", noun.name):
-            self._link(noun.name, self.last, context)
+        managed = _is("managing", self.verb) and context == "object"
+        if noun.person and (
+            managed or context in ("list", "by", "per", "to", "object") and not _is("party", noun.head)
+        ):
+            self._role(noun)
+        if noun.person and not _is("party", noun.head) and not (noun.number or managed or context == "list"):
+            return
+        strong = (
+            owner
+            or (_is("asking", self.verb) and context in ("for", "to"))
+            or (context == "for" and self.verb == "" and known)
+        )
+        weight = _STANDS.get("object" if strong else context, _ELSE) * _FORMED[noun.form]
+        weight += (_COUNTED if noun.number else 0) + (
+            _KNOWN if known else _KIN if noun.head in archetypes() else 0
+        )
+        thing = self._mention(noun.name, noun.label, noun.person, weight)
+        thing.count = max(thing.count, noun.number)
+        if (
+            context in ("with", "per", "for", "of", "to", "by")
+            and self.last in self.things
+            and self.last != noun.name
+        ):
+            child, parent = (thing, self.last) if context == "with" else (self.things[self.last], noun.name)
+            child.links.append(parent)
+        if noun.modifiers and known and thing.kind.fields[0].target == " ".join(noun.modifiers):
+            self._mention(thing.kind.fields[0].target, thing.kind.fields[0].target, False, _DEED)
         for role in self.actors if context == "object" else ():
-            if noun.name not in role.things:
-                role.things.append(noun.name)
-        for kind in _signal_words().get(noun.head, ()):
-            self.signals.setdefault(kind, (self.because, noun.name))
+            role.things.append(noun.name)
         self.last = noun.name
 
-    def _link(self, name: str, last: str, context: str) -> None:
-        child, parent = (name, last) if context == "with" else (last, name)
-        if child in self.mentions:
-            self.mentions[child].links.append(parent)
-
-    def _on_class(self, noun: _Noun, kind: str, context: str) -> None:
-        """A word that is no record: a screen, a field, the product, an organisation."""
-        words = noun.modifiers.split()
-        for word in [noun.head, *words]:
-            for screen in _signal_words().get(word, ()) if kind != "field" else ():
-                self.signals.setdefault(screen, (self.because, self.last))
-        if kind == "field" and self.last in self.mentions and context != "topic":
-            self.mentions[self.last].extra.append(_guess_field(noun))
-        while words and _class_of().get(words[-1]) in (
-            "product",
-            "place",
-            "time",
-            "screen",
-            "filler",
-            "metric",
-        ):
+    def _on_class(self, noun: _Noun, kind: str) -> None:
+        """A noun that is no record: a field goes to the record before it, what qualifies a screen or the product is a hint."""
+        if kind == "field" and self.last in self.things and not self.topic:
+            self.things[self.last].extra.append(_guess_field(noun.name))
+        words = list(noun.modifiers)
+        while words and _class_of(words[-1]) in ("product", "place", "time", "screen", "filler", "metric"):
             words.pop()
-        rest = " ".join([*words[:-1], _singular(words[-1])]) if words else ""
-        if not rest or kind not in ("product", "screen", "place") or _class_of().get(words[-1]):
-            return
-        weight = _PLACE_WEIGHTS["weak" if kind == "place" else "topic"] + (
-            _KNOWN_BONUS if rest in archetypes() else 0
-        )
-        self._mention(rest, rest, _is_person(words[-1]), weight)
-        self.last = self.last or rest
+        name = " ".join([*words[:-1], _singular(words[-1])]) if words else ""
+        if name and kind in ("product", "screen", "place") and not _class_of(words[-1]):
+            weight = _STANDS["place" if kind == "place" else "topic"] + (
+                _KNOWN if name in archetypes() else 0
+            )
+            name = _tables()["unit"].get(name, name)
+            self._mention(name, name, _is_person(words[-1]), weight)
+            self.last = self.last or name
+        if kind == "product":
+            self.verb = "track"
 
-    def _mention(self, name: str, label: str, person: bool, weight: float) -> _Mention:
-        mention = self.mentions.get(name)
-        if mention is None:
-            mention = self.mentions[name] = _Mention(name, label, person, self.because)
-        mention.weight = max(mention.weight, weight) + (
-            _AGAIN_BONUS if mention.times and mention.times < 3 else 0
-        )
-        mention.times += 1
-        return mention
+    def _mention(self, name: str, label: str, person: bool, weight: float) -> _Thing:
+        thing = self.things.get(name)
+        if thing is None:
+            thing = self.things[name] = _Thing(name, label, _plural(label), self.because, person=person)
+        thing.weight = max(thing.weight, weight) + (_AGAIN if 0 < thing.times < DRAFT_NAME_WORDS else 0)
+        thing.times += 1
+        return thing
 
-    def _on_bracket(self, tokens: list[_Token], place: int) -> int:
-        """What stands in brackets: values of a status in their order, fields, or examples; never records."""
-        end = next((n for n in range(place, len(tokens)) if tokens[n].text in ")]"), len(tokens) - 1)
-        inside = tokens[place + 1 : end]
+    def _on_bracket(self, tokens: list[_Token], n: int) -> int:
+        """What stands in brackets: values of a status in their order, fields, or examples; never records of their own."""
+        end = next((k for k in range(n, len(tokens)) if tokens[k].text in ")]"), len(tokens) - 1)
+        inside = tokens[n + 1 : end]
         for token in inside:
-            self._signal(token.base if token.tag == "N" else token.low)
-        parts = _split_values(inside)
-        mention = self.mentions.get(self.last)
-        if len(parts) > 1 and mention:
-            values = tuple(dict.fromkeys(capitalised(part)[:LABEL_MAX_CHARS] for part in parts))
-            if all(_class_of().get(_singular(part.split()[-1])) == "field" for part in parts):
-                mention.extra += [
-                    _guess_field(_Noun(p, p, p.split()[-1], "", False, "", 0, False)) for p in parts
-                ]
-            elif (
-                place
-                and tokens[place - 1].base
-                in ("stage", "status", "state", "column", "step", "phase", "outcome", "result")
-                or any(token.tag in "PJ-" or token.low.endswith("ed") for token in inside)
-            ):
-                mention.status = values
-            else:
-                mention.extra.append(FieldSpec("kind", "choice", values, ""))
+            self._signal(token.base, self.last)
+        values = _bracket_values(inside)
+        thing = self.things.get(self.last)
+        if thing is None or len(values) < 2 or self.negated:
+            return end + 1
+        stages = tokens[n - 1].base in (
+            "stage",
+            "status",
+            "state",
+            "column",
+            "step",
+            "phase",
+            "outcome",
+            "result",
+        )
+        if all(_class_of(_singular(value.lower().split()[-1])) == "field" for value in values):
+            thing.extra += [_guess_field(value.lower()) for value in values]
+        elif stages or any(token.tag in ("P", "J", "-") or token.low.endswith("ed") for token in inside):
+            thing.status = tuple(values)
+        else:
+            thing.extra.append(FieldSpec("kind", "choice", tuple(values)))
         return end + 1
 
 
-_SCOPE_VERBS = frozenset(
-    "need want require build include support cover offer sell use handle plan sell".split()
-)
-_FAILING_VERBS = frozenset(
-    "lose forget miss know find see sign return arrive reply answer exceed overlap overspend fit".split()
-)
-_ASKING = frozenset(
-    "ask apply look wait link belong connect attach refer assign add sign register search pay".split()
-)
-_MANAGING = frozenset(
-    "roster manage assign hire train invite recruit schedule track list onboard add register rate".split()
-)
+def _bracket_values(tokens: Sequence[_Token]) -> list[str]:
+    """The values that commas, slashes, bars, arrows or "or" divide; none when a part is more than a few words."""
+    parts = re.split(r"\s*[,/|;>→]\s*|\s+or\s+", " ".join(token.text for token in tokens))
+    parts = [capitalised(part.strip())[:LABEL_MAX_CHARS] for part in parts if part.strip()]
+    fits = all(len(part.split()) <= DRAFT_NAME_WORDS and part[0].isalpha() for part in parts)
+    return list(dict.fromkeys(parts)) if fits else []
 
 
-@once
-def _signal_words() -> Mapping[str, tuple[str, ...]]:
-    words: dict[str, tuple[str, ...]] = {}
-    for kind, text in _SIGNALS.items():
-        for word in text.split():
-            words[word] = (*words.get(word, ()), kind)
-    return words
-
-
-def _is_titled(tokens: Sequence[_Token]) -> bool:
-    """Whether capitals mean nothing in this sentence, for Most Words Have Them or ALL OF THEM DO."""
-    words = [token for token in tokens if len(token.text) >= _WORD_CHARS and token.text.isalpha()]
-    return bool(words) and 2 * sum(token.text[0] != token.low[0] for token in words) > len(words)
-
-
-def _noun(words: list[_Token], capitals: bool) -> _Noun | None:
-    """The noun phrase in a run of determiners, adjectives, numbers and nouns; None when nothing of it can be a name."""
-    article = next(("a" if t.low in ("a", "an", "any", "some", "new", "another") else t.low if t.low in ("each", "every") else "the"
-                    for t in words if t.tag == "D"), "")  # fmt: skip
-    number = next((_number(token.low) for token in words if _number(token.low)), 0)
-    nouns = [t for t in words if t.tag == "N" and (capitals or t.text == t.low or sum(map(str.isupper, t.text)) > 1
-             or t.base in archetypes() or _is_person(t.base) or t.low in _class_of() or t.base in _class_of())]  # fmt: skip
-    while nouns and _class_of().get(nouns[0].base) == "time" and len(nouns) > 1:
-        nouns = nouns[1:]
-    if not nouns or (words[-1].tag == "N" and nouns[-1] is not words[-1]):
-        return None
-    head = nouns[-1]
-    if len(head.base) < 2:
-        return None
-    rest = [token.low.split("'s")[0] for token in nouns[:-1]][-_NAME_WORDS:]
-    shown = [_written(token) for token in nouns][-_NAME_WORDS - 1 :]
-    name = " ".join([*rest, head.base])
-    person = _is_person(head.base) or name in _departments() or head.base in _departments()
-    return _Noun(name, " ".join(shown), head.base, " ".join(rest), _is_plural(head), article, number, person)
-
-
-def _written(token: _Token) -> str:
-    """A word as a label shows it: abbreviations keep their capitals."""
-    short = re.fullmatch("([A-Z]{2,5})s?", token.text)
-    return short[1] if short and not token.low in _verbs() else token.base
-
-
-def _number(word: str) -> int:
-    plain = word.replace(",", "").replace(".", "")
-    return _NUMBER_WORDS.get(
-        word, int(plain) if plain.isdecimal() and plain.isascii() and len(plain) < 7 else 0
-    )
-
-
-def _split_values(tokens: Sequence[_Token]) -> list[str]:
-    """The values of a bracket: divided by commas, slashes, bars, arrows or "or"."""
-    text = " ".join(token.text for token in tokens)
-    parts = [part.strip() for part in re.split(r"\s*[,/|;>→]\s*|\s+or\s+", text)]
-    fitting = [part for part in parts if part and len(part.split()) <= _NAME_WORDS and part[0].isalpha()]
-    return fitting if len(fitting) == len(list(filter(None, parts))) else []
-
-
-def _guess_field(noun: _Noun) -> FieldSpec:
-    kinds = (("date", "date"), ("due", "date"), ("price|cost|fee|amount", "money"), ("photo|picture|image|link|url", "url"),
-             ("phone|telephone", "phone"), ("email", "email"), ("address", "address"), ("quantity|weight|height|mileage|unit", "number"),
-             ("duration", "duration"), ("reason|description|content", "longtext"))  # fmt: skip
-    kind = next((kind for word, kind in kinds if re.search(f"({word})", noun.head)), "text")
-    return FieldSpec(_identifier(noun.name, "detail"), kind, (), "")
+def _guess_field(name: str) -> FieldSpec:
+    kinds = "date:date due:date expiry:date price:money cost:money fee:money amount:money photo:url picture:url image:url link:url "
+    kinds += "phone:phone telephone:phone email:email address:address quantity:number weight:number height:number mileage:number "
+    kinds += "duration:duration reason:longtext description:longtext"
+    kind = next((kind for word, kind in (pair.split(":") for pair in kinds.split()) if word in name), "text")
+    return FieldSpec(_identifier(name, "detail"), kind)
 
 
 # --- the brief as a whole -------------------------------------------------------------------------------------
+
+_OUT_OF_SCOPE = (
+    r"(won.?t|will not|out of|not (in|included|needed|required|part|now|wanted)|non-?goals?|no-?gos?|exclu|later|future|"
+    r"phase (2|two)|don.?t|do not|without|never|nice.to.have|fuera|hors|nicht|não)\b"
+)
+_MARKETING = (
+    r"\b(mission|reinvent|passion\w*|we believe|movement|slogan|revolutioni[sz]e?|dream|our vision|together,? (let|we)|proud|"
+    r"world.class|state.of.the.art|award\w*|motto|change starts|game.chang\w*|cutting.edge|empower\w*|since (19|20)\d\d)\b"
+)
+_USEFUL = r"\b(needs?|wants?|must|should|tracks?|manages?|records?|takes?|books?|schedules?)\b"
+_ELSEWHERE = (
+    r"\b(elsewhere|(in|by|with|through|via) (an?other|the (current|existing|old)|a (separate|different)|our (current|existing))\b|"
+    r"out of scope|not (yet )?(needed|required|necessary|part|in scope|included|relevant|wanted|planned)|stays? (in|with|where)|"
+    r"remains? in|excluded|no longer|later phase|already (handled|covered|done|solved))"
+)
 
 
 def _quiet(text: str) -> str:
@@ -3606,312 +3511,424 @@ def _quiet(text: str) -> str:
         return text
     import unicodedata
 
-    return unicodedata.normalize("NFC", _later().sub(" ", text))
+    ranges = ("-".join(rf"\U{int(end, 16):08x}" for end in part.split("-")) for part in _LATER.split())
+    return unicodedata.normalize("NFC", re.sub(f"[{''.join(ranges)}]", " ", text))
 
 
 class _Clause(NamedTuple):
+    """A sentence or bullet; `negated` when a heading put it out of scope, `topic` when it is a heading itself."""
+
     text: str
     negated: bool
     topic: bool
 
 
 def _clauses(text: str) -> Iterator[_Clause]:
-    """Sentences, bullets and headings; what stands under a heading like "Won't have" is negated."""
     out = False
     for line in re.split(r"[\r\n\v\f\x85\u2028\u2029]+", text):
         bullet = re.match(r"\s*(?:[-*•‣–+]|\d{1,2}[.)]|\[.?\])\s+", line)
-        heading = re.match(r"\s*#+\s", line) or re.fullmatch(r"\s*[*_]{0,2}[^.!?]{1,60}:[*_]{0,2}\s*", line)
+        heading = re.match(r"\s*#+\s", line) or re.fullmatch(r"\s*[*_]{0,2}[^.!?:]{1,60}:[*_]{0,2}\s*", line)
         body = re.sub(r"[*_`#>~]+", " ", line[bullet.end() :] if bullet else line).strip()
-        if not body:
-            continue
         if heading or not bullet:
-            out = bool(re.match(_OUT_OF_SCOPE, body.lower())) and len(body) < _HEADING_CHARS
-        if out and (heading or not bullet):
-            yield _Clause(body, ":" in body, True)
-            continue
-        for part in re.split(r"(?<=[.!?…;])\s+|(?<=[。！？；؟।])|\s+[•·]\s+", body):
-            if part and part.strip():
+            out = len(body) < DRAFT_TITLE_CHARS and bool(re.match(_OUT_OF_SCOPE, body.lower()))
+        for part in re.split(
+            r"(?<=[.!?…;])\s+|(?<=[。！？；؟।])|\s+[•·]\s+|(?<=,)\s+(?=but |and we |and the [a-z]+ (?:is|are) )",
+            body,
+        ):
+            if part.strip():
                 yield _Clause(part.strip(), out, bool(heading))
 
 
-_OUT_OF_SCOPE = (
-    r"(won.?t|will not|out of|not (in|included|needed|required|part|now|wanted)|non-?goals?|no-?gos?|exclu|later|future|"
-    r"phase (2|two)|don.?t|do not|without|never|nice.to.have)"
-)
-_MARKETING = (
-    r"\b(mission|reinvent|passion|we believe|movement|slogan|revolutioni[sz]|dream|our vision|together,? (let|we)|proud|"
-    r"world.class|state.of.the.art|award|motto|journey with|change starts|game.chang|cutting.edge|by the way)"
-)
-_ELSEWHERE = (
-    r"\b(elsewhere|(in|by|with|through|via) (an?other|the (current|existing|old)|a (separate|different)|our (current|existing))\b|"
-    r"out of scope|not (needed|required|necessary|part|in scope|included|relevant|wanted|planned)|stays? (in|with|where)|"
-    r"remains? in|excluded|no longer|later phase|already (handled|covered|done|solved))"
-)
-
-
-def _words(text: str) -> list[_Token]:
-    return [_Token(word) for word in re.findall(r"\w/(?=\s)|[^\W_]+(?:['’\-‑][^\W_]+)*|[^\w\s]", text)]
-
-
-def _read_english(text: str) -> _Reader:
-    reader = _Reader()
+def _read_english(text: str) -> tuple[_Reader, list[dict[str, str]]]:
+    """The reader after all sentences, and the sentences that say nothing."""
+    reader, dropped = _Reader(), []
     for clause in _clauses(text):
         plain = clause.text.lower() if clause.text.isupper() else clause.text
-        if re.search(_MARKETING, plain.lower()) and not re.search(
-            r"\b(need|want|must|track|our [a-z ]+ takes)\b", plain
-        ):
-            reader.dropped.append(
-                {"text": plain[:TEXT_SHOWN], "reason": "filler: it says nothing about records"}
-            )
+        low, because = plain.lower(), clause.text[:BECAUSE_MAX_CHARS]
+        if re.search(_MARKETING, low) and not re.search(_USEFUL, low):
+            dropped.append({"text": because, "reason": "filler: it says nothing about records"})
             continue
-        for part, gone in _parts_of(plain):
-            colon = re.match(r"[^:]{1,60}:\s", part)
-            tokens = _tag(_words(part))
-            topic = clause.topic
-            if colon and not gone and not any(t.tag in "V" for t in _tag(_words(colon[0]))):
-                reader.read(_tag(_words(colon[0])), clause.text[:200], topic=True, negated=clause.negated)
-                tokens, topic = _tag(_words(part[colon.end() :])), False
-            reader.read(tokens, clause.text[:200], topic=topic, negated=clause.negated or gone)
-    return reader
+        gone = clause.negated or bool(re.search(_ELSEWHERE, low))
+        head = re.match(r"[^:(]{1,60}:\s", plain)
+        if head and not gone and all(token.tag != "V" for token in _tokens(head[0])):
+            reader.read(_tokens(head[0]), because, topic=True)
+            plain = plain[head.end() :]
+        reader.read(_tokens(plain), because, topic=clause.topic and not head, negated=gone)
+    return reader, dropped
 
 
-def _parts_of(text: str) -> Iterator[tuple[str, bool]]:
-    """The parts of a sentence between semicolons, and whether a part says that its subject is dealt with elsewhere."""
-    for part in text.split(";"):
-        yield part, bool(re.search(_ELSEWHERE, part.lower()))
-
-
-# Products whose name alone says what they hold.
-# fmt: off
-_IMPLIED = {
-    "crm": "contact deal", "sales": "deal customer", "erp": "order product", "inventory": "stock_item supplier", "stock": "stock_item supplier",
-    "warehouse": "stock_item location", "cemetery": "grave burial", "graveyard": "grave burial", "helpdesk": "ticket customer",
-    "support": "ticket customer", "library": "book loan", "gym": "member class", "fitness": "member class", "restaurant": "table reservation",
-    "hotel": "room reservation", "hostel": "room reservation", "school": "student course", "clinic": "patient appointment",
-    "hospital": "patient appointment", "dental": "patient appointment", "salon": "client appointment", "hairdresser": "client appointment",
-    "recruiting": "candidate job_opening", "recruitment": "candidate job_opening", "hiring": "candidate job_opening", "ats": "candidate job_opening",
-    "fleet": "vehicle driver", "garage": "vehicle work_order", "workshop": "work_order vehicle", "property": "property lease",
-    "rental": "item rental", "shop": "product order", "store": "product order", "bakery": "product order", "farm": "animal field",
-    "zoo": "animal enclosure", "kennel": "dog booking", "church": "member event", "club": "member event", "festival": "event ticket",
-    "conference": "session speaker", "wedding": "guest task", "museum": "object exhibition", "gallery": "artwork artist",
-    "construction": "project task", "agency": "client project", "law": "case client", "legal": "case client", "accounting": "invoice expense",
-    "invoicing": "invoice customer", "billing": "invoice customer", "finance": "invoice budget", "hr": "employee leave_request",
-    "leave": "leave_request employee", "payroll": "employee payslip", "maintenance": "work_order equipment", "facility": "work_order site",
-    "lab": "sample result", "laboratory": "sample result", "podcast": "episode guest", "blog": "post author", "newsletter": "issue subscriber",
-    "charity": "donation donor", "fundraising": "donation campaign", "grants": "application grant", "garden": "plot plant",
-    "parking": "space permit", "taxi": "trip driver", "delivery": "parcel route", "logistics": "shipment route", "transport": "trip vehicle",
-    "insurance": "policy claim", "bank": "account transaction", "budget": "expense budget", "todo": "task project", "project": "project task",
-    "habit": "habit entry", "training": "course participant", "survey": "survey response", "election": "candidate vote", "team": "player fixture",
-    "league": "team fixture", "tournament": "team match", "recipe": "recipe ingredient", "kitchen": "recipe ingredient", "incident": "incident action",
-    "quality": "finding corrective_action", "compliance": "audit finding", "asset": "asset assignment", "bug": "bug release",
-    "lost": "item claim", "volunteer": "volunteer shift", "daycare": "child check-in", "nursery": "child check-in", "pharmacy": "prescription patient",
-}
-# fmt: on
-
-
-def _choose(reader: _Reader, text: str) -> list[_Thing]:
-    """The mentions that become records: the strongest, in the order of the brief; the rest is told why it was left out."""
-    mentions = [
-        m for m in reader.mentions.values() if m.name not in reader.blocked or m.weight > _KNOWN_BONUS + 1
+def _choose(reader: _Reader, text: str, left_out: list[dict[str, str]]) -> list[_Thing]:
+    """The things that become records: the strongest, in the order of the brief; why others are not goes to `left_out`."""
+    things = [thing for thing in reader.things.values() if thing.name not in reader.blocked]
+    for short in [
+        thing for thing in things if " " not in thing.name
+    ]:  # "order" is the "purchase order" said before
+        longer = [
+            thing for thing in things if thing.name.endswith(f" {short.name}") and thing.weight >= _SPARE
+        ]
+        if len(longer) == 1 and find_archetype(short.name).name in ("", longer[0].kind.name):
+            longer[0].weight = max(longer[0].weight, short.weight)
+            longer[0].count, longer[0].status = (
+                longer[0].count or short.count,
+                longer[0].status or short.status,
+            )
+            longer[0].extra, longer[0].links = longer[0].extra + short.extra, longer[0].links + short.links
+            things.remove(short)
+    ranked = sorted(things, key=lambda thing: -thing.weight)
+    sure = [thing for thing in ranked if thing.weight >= _SURE]
+    spare = [thing for thing in ranked if _SPARE <= thing.weight < _SURE][
+        : max(0, DRAFT_SPARE_MAX - len(sure))
     ]
-    mentions = _merge(mentions)
-    chosen = [m for m in mentions if m.weight >= _RECORD_WEIGHT]
-    if len(chosen) < _FEW:
-        spare = sorted(
-            (m for m in mentions if _SPARE_WEIGHT <= m.weight < _RECORD_WEIGHT), key=lambda m: -m.weight
-        )
-        chosen += spare[: _FEW - len(chosen)]
-    best = sorted(chosen, key=lambda m: -m.weight)[:DRAFT_ENTITIES_MAX]
-    for name, reason in reader.blocked.items():
-        if name not in [m.name for m in best] and len(reader.dropped) < LIST_ITEMS_MAX:
-            reader.dropped.append({"text": name, "reason": reason})
-    for mention in chosen:
-        if mention not in best:
-            reader.dropped.append({"text": mention.name, "reason": "more records than a first draft holds"})
-    things = [_thing(m) for m in mentions if m in best]
-    return things if len(things) > 1 else things + _implied(text, things, reader)
-
-
-def _merge(mentions: list[_Mention]) -> list[_Mention]:
-    """A bare word and the one compound that it ends are the same record ("order" and "purchase order")."""
-    result = list(mentions)
-    for mention in mentions:
-        longer = [m for m in mentions if m.name.endswith(" " + mention.name) and m.weight >= _SPARE_WEIGHT]
-        if (
-            len(longer) == 1
-            and " " not in mention.name
-            and find_archetype(mention.name).name in ("", find_archetype(longer[0].name).name)
-        ):
-            longer[0].weight = max(longer[0].weight, mention.weight)
-            longer[0].count = longer[0].count or mention.count
-            longer[0].status = longer[0].status or mention.status
-            longer[0].extra += mention.extra
-            longer[0].links += mention.links
-            result.remove(mention)
-    return result
-
-
-def _thing(mention: _Mention) -> _Thing:
-    kind = find_archetype(mention.name, person=mention.person)
-    thing = _Thing(mention.name, mention.plural, kind, mention.because, mention.weight)
-    thing.label, thing.count, thing.status = mention.label, mention.count, mention.status
-    thing.extra, thing.links = mention.extra, mention.links
-    return thing
-
-
-def _implied(text: str, things: Sequence[_Thing], reader: _Reader) -> list[_Thing]:
-    """Records for a brief that names next to none: those of its trade, or a plain list of items."""
-    words = [token.base for token in _tag(_words(text.lower()))]
-    names = next((_IMPLIED[word].split() for word in words if word in _IMPLIED), [] if things else ["item"])
-    names = [name.replace("_", " ") for name in names]
-    taken = {thing.name for thing in things} | set(reader.blocked)
-    extra = [
-        _thing(_Mention(name, name, _is_person(name), text[:TEXT_SHOWN]))
-        for name in names
-        if name not in taken
+    best = [*sure, *spare][:DRAFT_ENTITIES_MAX]
+    left_out += [{"text": name, "reason": reason} for name, reason in reader.blocked.items()]
+    left_out += [
+        {"text": thing.name, "reason": "a first draft holds no more"} for thing in sure if thing not in best
     ]
-    return extra if things or extra else [_thing(_Mention("item", "item", False, text[:TEXT_SHOWN]))]
+    chosen = [thing for thing in things if thing in best]
+    if len(chosen) > 1:
+        return chosen
+    words = [token.base for token in _tokens(text.lower())]
+    implied = next(
+        (_tables()["implied"][word] for word in words if word in _tables()["implied"]),
+        [] if chosen else ["item"],
+    )
+    new = [name for name in implied if name not in [*(thing.name for thing in chosen), *reader.blocked]]
+    return chosen + [
+        _Thing(name, name, _plural(name), text[:BECAUSE_MAX_CHARS], person=_is_person(name))
+        for name in new or ([] if chosen else ["item"])
+    ]
 
 
-_UNITS = (
-    (
-        r"[£$€]\s?(?P<n>\d[\d,.]*)|(?P<m>\d[\d,.]*)\s?(?:eur|usd|gbp|euros?|dollars?|pounds?|chf|€|£|\$)",
-        "money",
-    ),
-    (r"(?P<n>\d+(?:\.\d+)?)\s?(?:%|percent\b|per cent\b)", "percent"),
-    (r"(?P<n>\d{1,4})[\s-]?(?:h|hrs?|hours?|hour)\b", "hours"),
-    (r"(?P<n>\d{1,4})[\s-]?(?:min|mins|minutes?)\b", "minutes"),
-    (r"(?P<n>\d{1,4})[\s-]?(?:days?)\b", "days"),
-    (r"(?P<n>\d{1,4})[\s-]?(?:weeks?)\b", "weeks"),
-    (r"(?P<n>\d{1,4})[\s-]?(?:months?)\b", "months"),
+def _title(text: str, things: Sequence[_Thing]) -> str:
+    """The product's name: what the brief opens with, if that is a name; else its first records."""
+    first = next((clause.text for clause in _clauses(text)), "")
+    head = re.match(r"[^:.!?,;(\n]{3,60}(?=:|\s\(|\.?$|\.\s)", first)
+    words = re.findall(r"[^\W_][\w'’&/-]*|&", head[0]) if head else []
+    if (
+        words
+        and len(words) <= DRAFT_TITLE_WORDS
+        and not any(token.tag in ("V", "R") for token in _tokens(" ".join(words)))
+    ):
+        name = " ".join(words)
+        return capitalised(name.lower() if name.isupper() and len(words) > 1 else name)[
+            :DRAFT_TITLE_CHARS
+        ].strip()
+    return capitalised(" and ".join(thing.plural for thing in things[:2]))[:DRAFT_TITLE_CHARS].strip()
+
+
+_AMOUNT = (
+    r"(?:(?P<sign>[£$€])\s?)?(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7}(?:[.,]\d{1,2})?)[\s-]?(?:(?P<unit>%|percent|€|£|eur|usd|gbp|"
+    r"euros?|dollars?|pounds?|hours?|hrs?|h|minutes?|mins?|min|days?|weeks?|months?|días|dias|jours?|tagen?|stunden?|horas?|heures?)"
+    r"(?![^\W_]))?"
 )
 
 
 def _settings_of(text: str) -> list[dict[str, Any]]:
     """Numbers with a unit are rules that a settings screen can change."""
     found: dict[str, dict[str, Any]] = {}
-    for clause in re.split(r"[.;!?\n]\s", text):
-        for pattern, unit in _UNITS:
-            for match in re.finditer(pattern, clause, re.IGNORECASE):
-                setting = _setting(match, unit, clause)
-                if setting and len(found) < LIST_ITEMS_MAX:
-                    found.setdefault(setting["id"], setting)
+    for clause in _clauses(text):
+        for match in re.finditer(_AMOUNT, clause.text.lower()):
+            unit = match["unit"] or ""
+            kind = (
+                "money"
+                if match["sign"] or re.match("[€£]|eur|usd|gbp|dol|pou", unit)
+                else "percent"
+                if unit[:1] in ("%", "p")
+                else ""
+            )
+            minutes = {"h": MINUTES_PER_HOUR, "s": MINUTES_PER_HOUR}.get(
+                unit[:1], 1 if unit.startswith("min") else 0
+            )
+            if not (kind or unit) or len(found) == DRAFT_SETTINGS_MAX:
+                continue
+            text_number = match["number"]
+            plain = text_number.replace(",", "" if re.fullmatch(r"\d{1,3}(,\d{3})+", text_number) else ".")
+            value = float(plain) if "." in plain else int(plain)
+            before = [
+                t.low for t in _tokens(clause.text[: match.start()].lower()) if t.tag in ("N", "V", "P", "G")
+            ][-2:]
+            after = [t.base for t in _tokens(clause.text[match.end() :].lower())[:1] if t.tag == "N"]
+            label = capitalised(" ".join(after or before) or "limit")[:DRAFT_TITLE_CHARS]
+            setting = {
+                "id": _identifier(label, "limit"),
+                "label": label,
+                "type": kind or ("duration" if minutes else "number"),
+            }
+            setting["value"] = value * minutes if minutes and not kind else value
+            setting["unit"] = (
+                _currency(match[0]) if kind == "money" else "%" if kind else "minutes" if minutes else unit
+            )
+            found.setdefault(setting["id"], {**setting, "because": clause.text[:BECAUSE_MAX_CHARS]})
     return list(found.values())
 
 
-def _setting(match: Any, unit: str, clause: str) -> dict[str, Any] | None:
-    digits = next(group for group in match.groups() if group).rstrip(".,")
-    plain = (
-        digits.replace(",", "")
-        if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", digits)
-        else digits.replace(",", ".")
-    )
-    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,4})?", plain):
-        return None
-    value = float(plain) if "." in plain else int(plain)
-    before = [t for t in _tag(_words(clause[: match.start()].lower())) if t.tag in "NVPG"][-2:]
-    after = [t for t in _tag(_words(clause[match.end() :].lower())) if t.tag == "N"][:1]
-    close = re.match(r"[\s-]*[^\W\d_]", clause[match.end() :])
-    words = [t.base for t in (after if close and unit != "percent" else [])] or [t.low for t in before]
-    label = capitalised(" ".join(words) or "limit")
-    kind = {"money": "money", "percent": "percent", "minutes": "duration", "hours": "duration"}.get(
-        unit, "number"
-    )
-    shown = {"number": unit, "money": _currency(match[0])}.get(kind, "%" if kind == "percent" else "minutes")
-    value = value * MINUTES_PER_HOUR if unit == "hours" else value
-    return {"id": _identifier(label, "limit"), "label": label[:LABEL_MAX_CHARS], "type": kind, "value": value,
-            "unit": shown, "because": clause.strip()[:TEXT_SHOWN]}  # fmt: skip
-
-
 def _currency(text: str) -> str:
-    low = text.lower()
-    return next((code for code, signs in (("GBP", "£ gbp pound"), ("USD", "$ usd dollar"), ("CHF", "chf"))
-                 if any(sign in low for sign in signs.split())), "EUR")  # fmt: skip
+    known = {"GBP": "£|gbp|pound", "USD": r"\$|usd|dollar", "CHF": "chf"}
+    return next((code for code, signs in known.items() if re.search(signs, text.lower())), "EUR")
 
 
 def _read_brief(brief: str) -> _Reading:
     text = _quiet(brief)
-    reader = _read_english(text)
-    things = _choose(reader, text)
-    roles = _roles(reader, things)
+    lang = _language(text)
+    left_out: list[dict[str, str]] = []
+    if lang == "en":
+        reader, left_out = _read_english(text)
+        things = _choose(reader, text, left_out)
+    else:
+        reader = _read_other(text, lang)
+        things = _choose(reader, text, left_out)
+    roles = [role for role in reader.roles.values() if role.name not in reader.blocked]
+    short = [role for role in roles if not any(role.name.endswith(f" {other.name}") for other in roles)]
+    direction = "rtl" if lang in ("ar", "he") else "ltr"
     title = _title(text, things)
     return _Reading(
-        "en", "ltr", title, things, roles, reader.signals, _settings_of(text), reader.dropped, _currency(text)
+        lang,
+        direction,
+        title,
+        things,
+        short[:DRAFT_ROLES_MAX],
+        reader.signals,
+        _settings_of(text),
+        left_out,
+        _currency(text),
     )
 
 
-def _roles(reader: _Reader, things: Sequence[_Thing]) -> list[_Role]:
-    roles = list(reader.roles.values())
-    short = [role for role in roles if not any(role.name.endswith(" " + other.name) for other in roles)]
-    return [role for role in short if role.name not in reader.blocked][:DRAFT_ROLES_MAX]
+# --- other languages ------------------------------------------------------------------------------------------
+# Small tables: a kind of record or a person in English, Spanish, French, German, Portuguese; then words a language uses
+# that name no record, and the stems of words that ask for a screen. Persons after "roles" are staff: roles, no records.
+_CONCEPTS = """
+appointment cita rendez-vous termin/sprechstunde consulta/marcação; customer cliente client kunde/kundin cliente;
+patient paciente patient/patiente patient/patientin paciente; order pedido commande bestellung/auftrag pedido/encomenda;
+invoice factura facture rechnung fatura; payment pago paiement/règlement zahlung pagamento; product producto produit produkt
+produto; stock_item artículo/existencia article artikel artigo; supplier proveedor fournisseur lieferant fornecedor; employee
+empleado employé/salarié mitarbeiter/mitarbeiterin funcionário/colaborador; member socio/miembro adhérent/membre mitglied
+sócio/membro; volunteer voluntario bénévole freiwillige/ehrenamtliche voluntário; student alumno/estudiante élève/étudiant
+schüler/teilnehmer aluno/estudante; course curso cours/formation kurs curso; lesson clase leçon/séance unterricht aula; room
+sala/habitación salle/chambre raum/zimmer sala/quarto; booking reserva réservation buchung/reservierung reserva; loan préstamo
+prêt/emprunt ausleihe/leihe empréstimo; equipment equipo/material matériel/équipement gerät/ausrüstung equipamento/material;
+tool herramienta outil werkzeug ferramenta; vehicle vehículo/coche véhicule/voiture fahrzeug/auto veículo/carro; route
+ruta tournée/trajet route/tour rota; parcel paquete/entrega colis/livraison paket/lieferung pacote/entrega; task tarea tâche
+aufgabe tarefa; project proyecto projet projekt projeto; incident incidencia/incidente incident vorfall/störung incidente;
+inspection inspección inspection/contrôle prüfung/inspektion/kontrolle inspeção/vistoria; repair reparación réparation
+reparatur reparo/conserto; visit visita visite/intervention besuch visita; animal mascota/animal animal tier/haustier
+animal/pet; vaccination vacuna vaccin/vaccination impfung vacina; owner dueño/propietario propriétaire besitzer/halter
+dono/proprietário/tutor; property vivienda/piso logement/appartement wohnung/immobilie imóvel/apartamento; tenant inquilino
+locataire mieter inquilino; contract contrato contrat/bail vertrag contrato; document documento document dokument/unterlage
+documento; case expediente/caso dossier akte/fall processo/caso; complaint queja/reclamación réclamation/plainte beschwerde
+reclamação; request solicitud/petición demande anfrage/antrag solicitação; event evento événement/sortie veranstaltung evento;
+shift turno créneau/garde schicht turno; holiday vacaciones congé urlaub férias; meter contador compteur zähler medidor; recipe
+receta recette rezept receita; menu menú menu/carte speiseplan/menü cardápio; table mesa table tisch mesa; guest
+huésped/invitado invité/hôte gast hóspede/convidado; donation donación don/donation spende doação; donor donante donateur
+spender doador; book libro livre buch livro; message mensaje message nachricht mensagem; reminder recordatorio/aviso rappel/relance
+erinnerung lembrete; sample muestra échantillon probe amostra; machine máquina machine maschine máquina; medicine medicamento
+médicament medikament medicamento; treatment tratamiento traitement/soin behandlung tratamento; quote presupuesto devis angebot
+orçamento; team equipo équipe mannschaft/team equipe; player jugador joueur spieler jogador; match partido match spiel
+jogo/partida; plot parcela parcelle parzelle/beet lote/canteiro; tree árbol arbre baum árvore; family familia famille familie
+família; child niño enfant kind criança; site obra/sede chantier baustelle/standort obra; defect defecto défaut mangel defeito;
+note nota/historial note/fiche notiz nota/prontuário; result resultado résultat ergebnis/messwert resultado; roles r r r r;
+vet veterinario vétérinaire tierarzt/tierärztin veterinário; receptionist recepcionista/recepción réceptionniste/accueil empfang
+recepcionista/recepção; nurse enfermera/enfermero infirmier/infirmière pflegekraft enfermeiro/enfermeira; doctor médico médecin
+arzt/ärztin médico; technician técnico technicien techniker técnico; manager gerente/encargado responsable/gérant leiter/chef
+gerente/gestor; administrator administrador administrateur verwaltung administrador; teacher profesor/maestro
+professeur/enseignant lehrer/lehrerin professor; driver conductor/chofer chauffeur/conducteur fahrer motorista; secretary
+secretaria/secretaría secrétaire/secrétariat sekretariat secretária/secretaria; cook cocinero/cocina cuisinier koch/küche
+cozinheiro; caretaker conserje gardien/concierge hausmeister zelador/porteiro; accountant contable comptable buchhaltung
+contador; salesperson vendedor/comercial vendeur/commercial verkäufer/vertrieb vendedor; coach entrenador entraîneur trainer
+treinador; worker operario/trabajador ouvrier monteur operário; supervisor supervisor superviseur vorarbeiter/meister supervisor;
+treasurer tesorero trésorier kassenwart tesoureiro; organizer organizador organisateur organisator organizador
+"""
+_LANGUAGES = {
+    "es": "el la los las un una unos unas de del y o en por para con que se su sus al es lo como cada cuando aquí más todo todas este",
+    "fr": "le la les un une des de du et ou en par pour avec que se sa son ses au aux est il elle on nous chaque dans qui pas sur plus l d",
+    "de": "der die das den dem des ein eine einen einem einer und oder in im mit für von zu zum zur auf ist sind wir sie wird werden bei",
+    "pt": "o a os as um uma de do da dos das e ou em no na por para com que se seu sua ao é como cada quando não nós mais todos aos",
+    "en": "the a an of and or in for with to is are we on by from our that their it each as at be can who when",
+}
+_NO_RECORDS = """
+aplicación app sistema herramienta clínica empresa semana día mes año hora agenda lista tabla calendario página web barrio ciudad
+línea fecha nombre precio excel teléfono móvil asociación escuela taller tienda oficina panel informe application logiciel outil
+semaine jour mois année heure quartier ville ligne date nom prix retour retard permanence association entreprise cabinet école
+atelier site tableau calendrier planning liste rapport anwendung werkstatt verein firma woche tag monat jahr uhr datum name preis
+kalender liste übersicht bericht tabelle stadt schule praxis büro system aplicativo ferramenta empresa semana dia mês ano hora
+agenda lista tabela calendário página bairro cidade linha data nome preço telefone celular associação escola oficina loja painel
+relatório vez forma tipo parte manera cosa façon chose weise sache möglichkeit
+"""
+_STEMS = """
+calendar:agend,reserv,réserv,calend,kalend,termin,buch,planif,planen,marcar,turno,schicht,rendez board:aprob,aprov,approuv,valid,
+genehm,freigeb,tablero,quadro,kanban,承認,审批,موافق inbox:avis,recordat,notific,notif,rappel,benachricht,erinner,lembr,mensag,
+mensaj,messag,nachricht,通知,提醒,تذكير,メッセージ report:inform,rapport,bericht,auswert,statist,estad,estat,export,relat,统计,
+报表,集計,レポート,تقرير dashboard:resum,panel,tableau,übersicht,painel,alert,retard,overdue,überfäll,atras,赤,一覧,期限,لوحة
+settings:ajust,config,réglag,paramèt,einstell,设置,設定,إعداد calendar:予約,预约,日历,カレンダー,موعد,مواعيد,حجز
+"""
+_NEGATIONS = r"\b(no|sin|nada|pas|sans|aucune?|jamais|kein\w*|nicht|ohne|não|nao|sem|nem|nunca|без|не)\b|不要|不需要|无需|لا|بدون|בלי|ללא"
+_ENDINGS = {  # plural endings and what they become
+    "es": "iones:ión ces:z res:r les:l des:d nes:n ses:s s:",
+    "fr": "eaux:eau aux:al s: x:",
+    "pt": "ões:ão ães:ão ais:al éis:el res:r zes:z ns:m s:",
+    "de": "innen:in ungen:ung ionen:ion heiten:heit keiten:keit schaften:schaft äume:aum ände:and äge:ag äte:ät äger:ager "
+    "en: e: er: n: s: ",
+}
+# Scripts: the language that stands for each and its letters, the surer first.
+_SCRIPTS = (
+    ("ja", "[\u3041-\u30ff]"), ("ko", "[\uac00-\ud7a3\u1100-\u11ff]"), ("zh", "[\u3400-\u9ffc]"), ("ar", "[\u0620-\u06ff]"),
+    ("he", "[\u05d0-\u05ea]"), ("ru", "[\u0400-\u052f]"), ("el", "[\u0370-\u03ff]"), ("hi", "[\u0900-\u097f]"), ("th", "[\u0e00-\u0e7f]"),
+)  # fmt: skip
+# What divides words, what is cut off their ends, who is a person and what denies, in scripts without more grammar here.
+_GENERIC = {
+    "ja": ("[^\u3400-\u9ffc\u30a1-\u30ff々]+", "^(社内|社外|全|各|新)|(管理|アプリ|システム|機能|画面|確認|情報|一覧|登録|申請書)+$",
+           "([員者師長客生係手人]|総務|経理|営業|人事|受付|担当|スタッフ|マネージャー)$", "(不要|しない|なし|ません|含まない)"),
+    "zh": ("[^\u3400-\u9ffc]+|的|和|与|及|或|在|对|把|将|给|为|从|到|可以|需要|我们|他们|能|会|要|有|是|每|个|查看|管理|记录|提交|使用|通过|进行|审批|系统|应用|平台",
+           "(管理|系统|功能|列表|页面|信息)+$", "([员者师长生]|经理|司机|客户|护士|医生|老师)$", "(不要|不需要|无需|没有|不用)"),
+    "ko": (r"[^\uac00-\ud7a3]+", "(에서|으로|에게|까지|부터|들은|들이|들을|은|는|이|가|을|를|의|에|로|과|와|도|들)$", "(사원|직원|관리자|자|사|생|원)$",
+           "(없|않|불필요|제외)"),
+    "ar": (r"[^\u0620-\u065f\u0670-\u06d3]+", "^(وال|بال|لل|فال|ال)", "(موظف|مدير|طبيب|ممرض|معلم|سائق|عميل)", "(لا نحتاج|لا نريد|بدون|لا )"),
+}  # fmt: skip
+_GENERIC_NOISE = "表示 承認 赤 行 過 期限 返却期限 一覧 必要 利用 場合 機能 アプリ システム 我们 用户 نحتاج تطبيق نظام إلى على كل في من مع هذا التي الذي يمكن"
 
 
-def _title(text: str, things: Sequence[_Thing]) -> str:
-    """The product's name: what the brief calls it, else its first records."""
-    first = next((clause.text for clause in _clauses(text)), "")
-    head = re.match(r"[^:.!?(\n]{3,60}(?=:|\.?$)", first)
-    if (
-        head
-        and len(head[0].split()) <= _TITLE_WORDS
-        and not any(t.tag in "VR" for t in _tag(_words(head[0])))
+def _language(text: str) -> str:
+    """The language: by script where letters are not Latin, else by the little words."""
+    letters = re.findall(r"[^\W\d_]", text)
+    latin = sum(letter < "\u0250" for letter in letters)
+    for lang, script in _SCRIPTS:
+        if len(re.findall(script, text)) > (0 if lang == "ja" and 2 * latin < len(letters) else latin):
+            return lang
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    votes = {lang: sum(word in little.split() for word in words) for lang, little in _LANGUAGES.items()}
+    foreign = max(("es", "fr", "de", "pt"), key=lambda lang: votes[lang])
+    return foreign if votes[foreign] > votes["en"] else "en"
+
+
+@once
+def _concepts() -> Mapping[str, Mapping[str, tuple[str, bool]]]:
+    """By language: what a word (singular) is in English and whether it is somebody of the staff."""
+    tables: dict[str, dict[str, tuple[str, bool]]] = {lang: {} for lang in ("es", "fr", "de", "pt")}
+    staff = False
+    for row in _CONCEPTS.split(";"):
+        english, *columns = row.split()
+        staff = staff or english == "roles"
+        for lang, words in zip(tables, columns):
+            for word in words.split("/"):
+                tables[lang].setdefault(word, (english.replace("_", " "), staff))
+    return tables
+
+
+def _known_form(word: str, lang: str) -> tuple[str, str, bool]:
+    """The singular of a foreign noun, its English name or "", whether it is a role; German compounds by their last part."""
+    table = _concepts()[lang]
+    forms = [
+        word,
+        *(
+            word[: -len(end)] + to
+            for end, _, to in (e.partition(":") for e in _ENDINGS[lang].split())
+            if word.endswith(end)
+        ),
+    ]
+    for form in forms:
+        if form in table:
+            return form, *table[form]
+    if lang == "de":
+        for form in forms:
+            for known in sorted(table, key=len, reverse=True):
+                if form.endswith(known) and len(known) > SHORT_WORD_CHARS:
+                    return form, *table[known]
+    return (forms[1] if len(forms) > 1 and lang != "de" else word), "", False
+
+
+def _read_other(text: str, lang: str) -> _Reader:
+    """A reader filled from a brief in another language than English."""
+    reader = _Reader()
+    for clause in _clauses(text):
+        reader.because = clause.text[:BECAUSE_MAX_CHARS]
+        low = clause.text.lower()
+        for row in _STEMS.replace(",\n", ",").split():
+            kind, stems = row.split(":")
+            if any(stem in low for stem in stems.split(",")):
+                reader.signals.setdefault(kind, (reader.because, ""))
+        for part in re.split(r"[;:!?]|,? (?:pero|mais|aber|mas|sondern) ", clause.text):
+            _read_words(reader, part, lang) if lang in _ENDINGS else _read_script(reader, part, lang)
+    return reader
+
+
+def _read_words(reader: _Reader, text: str, lang: str) -> None:
+    """Spanish, French, German, Portuguese: known nouns, and unknown ones that an article or a German capital gives away."""
+    words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*|[().,]", text)
+    little, noise = _LANGUAGES[lang].split(), _NO_RECORDS.split()
+    deny = re.search(_NEGATIONS, text.lower())
+    denied = deny.start() if deny else len(text)
+    if re.search(
+        r"nicht (nötig|benötigt|gebraucht|erforderlich|teil)|fuera de|hors |no (hace|es|son) |n'est pas",
+        text.lower(),
     ):
-        name = " ".join(re.findall(r"[^\W_][\w'’&/-]*|&", head[0]))
-        return capitalised(name.lower() if name.isupper() else name)[:DRAFT_TITLE_CHARS].strip()
-    names = [thing.plural for thing in things[:2]]
-    return capitalised(" and ".join(names))[:DRAFT_TITLE_CHARS].strip() or "Prototype"
+        denied = 0
+    position, inside = 0, False
+    for n, word in enumerate(words):
+        position = text.find(word, position) + len(word)
+        inside = (inside or word == "(") and word != ")"
+        low = word.lower()
+        if inside or len(low) < DRAFT_NAME_WORDS or low in little or low in noise:
+            continue
+        name, english, staff = _known_form(low, lang)
+        before = words[n - 1].lower() if n else ""
+        capital = lang == "de" and n > 0 and word[0] != low[0]
+        if position > denied and (english or capital or before in little):
+            reader.blocked.setdefault(name, "the brief says that it is not wanted")
+        elif staff or english in ("volunteer", "employee", "tenant"):
+            reader.roles.setdefault(name, _Role(name, reader.because, [], []))
+        if (
+            position > denied
+            or staff
+            or not (english or capital or (before in little[: 2 * 4] and low.endswith("s") and n))
+        ):
+            continue
+        thing = reader._mention(
+            name,
+            word if lang == "de" and name == low else capitalised(name) if lang == "de" else name,
+            False,
+            0.7 if english else _SPARE,
+        )
+        thing.kind = find_archetype(english or "~", person=_is_person(english)) if english else thing.kind
+        thing.plural = word if name != low else name + ("" if lang == "de" else "s")
 
 
-# --- from what was read to a blueprint ------------------------------------------------------------------------
+def _read_script(reader: _Reader, text: str, lang: str) -> None:
+    """Other scripts: the words that stand between what divides them, those named twice or as an object before the rest."""
+    divide, cut, person, deny = _GENERIC.get(lang, (r"[\W\d_]+", r"$^", r"$^", r"\b(не|без|לא|בלי)\b"))
+    for part in re.split("[、，,。.]", text):
+        denied = re.search(deny, part)
+        for match in re.finditer(rf"(?:(?!{divide}).)+", part):
+            word = re.sub(cut, "", match[0])
+            after = part[match.end() : match.end() + 1]
+            if len(word) < 2 or word in _GENERIC_NOISE.split() or len(word) > DRAFT_ID_CHARS:
+                continue
+            if denied:
+                reader.blocked.setdefault(word, "the brief says that it is not wanted")
+            elif re.search(person, word):
+                reader.roles.setdefault(word, _Role(word, reader.because, [], []))
+            else:
+                thing = reader._mention(word, word, False, 0.7 if after in ("を", "の", "し") else _SPARE)
+                thing.plural = word
+
+
+# --- from what was read to entities ---------------------------------------------------------------------------
 
 _PARTIES = (
     "contact customer employee member volunteer candidate patient student guest supplier lead player company"
 )
-_TITLE_FIELDS = frozenset(
-    "name title number reference subject code tag registration about passenger barcode recipient medicine vaccine "
-    "topic purpose batch_no tag_no object_no tracking_no version place".split()
+_TITLES = (
+    "name title number reference subject code tag registration about passenger barcode recipient medicine vaccine topic purpose "
+    "batch_no tag_no tracking_no version place"
 )
-_CAPITALS = frozenset("sku isbn eta fte vip url id".split())
-_MEMBERS = ("values", "entity", "unit", "min", "max")
-
-
-class _Thing:
-    """A record of the prototype in the making: the brief's words for it and what the library lends it."""
-
-    __slots__ = (
-        "because",
-        "count",
-        "extra",
-        "id",
-        "kind",
-        "label",
-        "links",
-        "name",
-        "plural",
-        "status",
-        "weight",
-    )
-
-    def __init__(self, name: str, plural: str, kind: Archetype, because: str, weight: float = 1.0) -> None:
-        self.name, self.plural, self.kind, self.because, self.weight = name, plural, kind, because, weight
-        self.id = ""
-        self.label = name
-        self.count = 0
-        self.status: tuple[str, ...] = ()
-        self.extra: list[FieldSpec] = []
-        self.links: list[str] = []
-
-
-class _Role(NamedTuple):
-    """Somebody who uses the product: what they do (verbs, base form) and the thing they do it to, if any."""
-
-    name: str
-    because: str
-    verbs: list[str]
-    things: list[str]
+_PAST = (
+    r"since|joined|started|born|date_of|.*(created|installed|purchased|acquired|posted|planted|opened|issued|found|enrolled|"
+    r"received|written|updated|last|spent|applied|paid|recorded|ordered|read_at|published|returned|done)"
+)
+_ENDS = "ends_at ends_on until to departure due_on due_back renews_on valid_to expires_on"
 
 
 class _Reading(NamedTuple):
-    """What a brief says: everything below is in its order; `signals` maps a screen type to (words, thing's name)."""
+    """What a brief says, in its order; `signals` maps a screen type to (words, name of a thing)."""
 
     lang: str
     direction: str
@@ -3925,126 +3942,131 @@ class _Reading(NamedTuple):
 
 
 def _ascii(text: str) -> str:
-    """`text` in plain lower-case letters, digits and single spaces: accents dropped, other scripts gone."""
+    """`text` in lower-case ASCII letters, digits and single spaces: accents dropped, other scripts gone."""
     import unicodedata
 
     plain = unicodedata.normalize("NFKD", text.replace("ß", "ss").replace("ø", "o").replace("ł", "l"))
     return re.sub("[^a-z0-9]+", " ", plain.encode("ascii", "ignore").decode("ascii").lower()).strip()
 
 
-def _identifier(text: str, fallback: str, taken: Iterable[str] = ()) -> str:
-    """An id from words: ASCII, underscores, starting with a letter, new among `taken`."""
-    plain = re.sub("^[0-9 ]+", "", _ascii(text)) or fallback
-    stem = plain.replace(" ", "_")[:DRAFT_ID_CHARS].rstrip("_")
-    names = (f"{stem}_{number}" if number > 1 else stem for number in range(1, len(set(taken)) + 2))
-    return next(name for name in names if name not in set(taken))
+def _identifier(text: str, fallback: str, taken: Sequence[str] = ()) -> str:
+    """An id from words: ASCII, underscores, a letter first, new among `taken`."""
+    stem = (re.sub("^[0-9 ]+", "", _ascii(text)) or fallback)[:DRAFT_ID_CHARS].strip().replace(" ", "_")
+    return next(
+        name
+        for n in range(1, len(taken) + 2)
+        for name in [f"{stem}_{n}" if n > 1 else stem]
+        if name not in taken
+    )
 
 
-def _name_things(things: Sequence[_Thing]) -> None:
-    """Ids: the last word where it is enough and its own, the whole name otherwise."""
-    taken: list[str] = []
-    heads = [_ascii(thing.name).split(" ")[-1] for thing in things]
-    for thing, head in zip(things, heads):
-        short = head if heads.count(head) == 1 and thing.kind.name else thing.name
-        thing.id = _identifier(short, thing.kind.name or "record", taken)
-        taken.append(thing.id)
+def _short_ids(names: Sequence[str], fallbacks: Sequence[str]) -> list[str]:
+    """Ids for names: the last word where no other name ends in it, else the whole name."""
+    ids: list[str] = []
+    heads = [_ascii(name).split(" ")[-1] for name in names]
+    for name, head, fallback in zip(names, heads, fallbacks):
+        ids.append(_identifier(head if heads.count(head) == 1 else name, fallback, ids))
+    return ids
 
 
 def _label_of(name: str) -> str:
-    words = [word.upper() if word in _CAPITALS else word for word in name.split("_")]
-    return capitalised(" ".join(words))
+    return capitalised(
+        " ".join(w.upper() if w in ("sku", "isbn", "eta", "vip", "url") else w for w in name.split("_"))
+    )
 
 
 def _meant(spec: FieldSpec, things: Sequence[_Thing], own: _Thing) -> _Thing | None:
-    """The thing that a ref or person field points at, if the prototype has it."""
-    words = spec.id.replace("_", " ")
-    others = [thing for thing in things if thing is not own]
+    """The thing that a ref or person field points at, if the prototype has it: by name, by kind, or as another party."""
+    if spec.type not in ("ref", "person"):
+        return None
+    others, words = [thing for thing in things if thing is not own], spec.id.replace("_", " ")
     named = [thing for thing in others if words in (thing.name, thing.kind.name)]
     kin = [thing for thing in others if spec.target and spec.target in (thing.kind.name, thing.name)]
-    parties = [
-        thing for thing in others if spec.target in _PARTIES.split() and thing.kind.name in _PARTIES.split()
-    ]
-    return next(iter([*named, *kin, *parties]), None) if spec.type in ("ref", "person") else None
+    parties = [t for t in others if spec.target in _PARTIES.split() and t.kind.name in _PARTIES.split()]
+    return next(iter([*named, *kin, *parties]), None)
 
 
-def _field(spec: FieldSpec, things: Sequence[_Thing], own: _Thing, currency: str) -> dict[str, Any]:
-    target = _meant(spec, things, own)
+def _field(spec: FieldSpec, target: _Thing | None, currency: str) -> dict[str, Any]:
     kind = spec.type
     if kind in ("ref", "person"):
-        person = kind == "person" or spec.target in _PARTIES.split()
-        kind = "ref" if target else "person" if person else "text"
+        kind = (
+            "ref" if target else "person" if kind == "person" or spec.target in _PARTIES.split() else "text"
+        )
     field: dict[str, Any] = {"id": spec.id, "label": _label_of(spec.id), "type": kind}
-    if target and kind == "ref":
-        field["entity"] = target.id
     if kind in CHOICE_TYPES:
         field["values"] = list(spec.values)
     if kind in ("number", "money", "percent", "duration"):
         field["min"] = 0
     if kind == "percent":
         field["max"] = PERCENT_MAX
+    if kind == "ref" and target:
+        field["entity"] = target.id
     if kind == "money":
         field["unit"] = currency
     return field
 
 
-def _reaches(start: str, goal: str, edges: Mapping[str, set[str]]) -> bool:
-    seen, todo = {start}, [start]
-    while todo:
-        for name in sorted(edges.get(todo.pop(), ())):
-            if name not in seen:
-                seen.add(name)
-                todo.append(name)
+def _reaches(start: str, goal: str, edges: Mapping[str, Sequence[str]]) -> bool:
+    """Whether references lead from one entity to another."""
+    seen = [start]
+    for name in seen:
+        seen += [other for other in edges[name] if other not in seen]
     return goal in seen
 
 
-def _all_fields(things: Sequence[_Thing], currency: str) -> dict[str, list[dict[str, Any]]]:
-    """Every thing's fields; references never run in a circle, so that parents can be made before children."""
-    edges: dict[str, set[str]] = {thing.id: set() for thing in things}
-    result: dict[str, list[dict[str, Any]]] = {}
-    for thing in things:
-        specs = [*thing.kind.fields, *thing.extra]
-        names = {spec.id for spec in specs}
-        linked = [other for other in things if other.name in thing.links and other is not thing]
-        specs += [FieldSpec(o.id, "ref", (), o.name) for o in linked if o.id not in names]
-        fields: dict[str, dict[str, Any]] = {}
-        for spec in specs:
-            field = _field(spec, things, thing, currency)
-            goal = field.get("entity")
-            again = goal in edges[thing.id] and spec.target not in ("team",)
-            if goal and (again or _reaches(goal, thing.id, edges)):
-                field = _field(spec._replace(type="text"), things, thing, currency)
-                if again and spec not in thing.kind.fields:
-                    continue
-            elif goal:
-                edges[thing.id].add(goal)
-            fields.setdefault(field["id"], field)
-        result[thing.id] = list(fields.values())
-    return result
+def _fields_of(
+    thing: _Thing, things: Sequence[_Thing], edges: dict[str, list[str]], currency: str
+) -> list[dict[str, Any]]:
+    """A thing's fields; `edges` keeps references from running in a circle, so that parents can be made before children."""
+    names = [spec.id for spec in thing.kind.fields]
+    linked = [
+        other
+        for other in things
+        if other.name in thing.links and other is not thing and other.id not in names
+    ]
+    fields: dict[str, dict[str, Any]] = {}
+    for spec in [
+        *thing.kind.fields,
+        *thing.extra,
+        *(FieldSpec(other.id, "ref", (), other.name) for other in linked),
+    ]:
+        target = _meant(spec, things, thing)
+        again = target is not None and target.id in edges[thing.id] and spec.target != "team"
+        if target and (again or _reaches(target.id, thing.id, edges)):
+            target, spec = (
+                None,
+                spec._replace(type="text" if spec.target not in _PARTIES.split() else "person"),
+            )
+        elif target:
+            edges[thing.id].append(target.id)
+        if not (again and spec.id not in names) and spec.id not in ("id", "status"):
+            fields.setdefault(spec.id, _field(spec, target, currency))
+    return list(fields.values())
 
 
 def _entity(thing: _Thing, fields: list[dict[str, Any]]) -> dict[str, Any]:
     """The entity of a thing: a field that names its records first, then the status, then the rest."""
-    naming = [f for n, f in enumerate(fields) if f["type"] == "text" and (n == 0 or f["id"] in _TITLE_FIELDS)]
-    display = naming[0] if naming else {"id": "reference", "label": "Reference", "type": "text"}
-    rest = [field for field in fields if field["id"] not in ("status", display["id"])]
-    status = [
-        {
-            "id": "status",
-            "label": "Status",
-            "type": "status",
-            "values": list(thing.status or thing.kind.status),
-        }
+    naming = [
+        f for n, f in enumerate(fields) if f["type"] == "text" and (n == 0 or f["id"] in _TITLES.split())
     ]
-    ordered = [display, *(status if status[0]["values"] else []), *rest][:FIELDS_MAX]
+    display = naming[0] if naming else {"id": "reference", "label": "Reference", "type": "text"}
+    values = list(thing.status or thing.kind.status)
+    status = (
+        [{"id": "status", "label": "Status", "type": "status", "values": values, "default": values[0]}]
+        if values
+        else []
+    )
+    ordered = [display, *status, *(field for field in fields if field["id"] != display["id"])][:FIELDS_MAX]
     for field in ordered[:DRAFT_REQUIRED_FIELDS]:
         if field["type"] not in ("longtext", "boolean", "tags", "rating"):
             field["required"] = True
-    if status[0]["values"]:
-        status[0]["default"] = status[0]["values"][0]
-    entity = {
-        "id": thing.id,
+    names = {
         "label": capitalised(thing.label)[:LABEL_MAX_CHARS],
         "plural": capitalised(thing.plural)[:LABEL_MAX_CHARS],
+    }
+    entity = {
+        "id": thing.id,
+        **names,
         "icon": thing.kind.icon,
         "because": thing.because,
         "fields": ordered,
@@ -4057,314 +4079,352 @@ def _entity(thing: _Thing, fields: list[dict[str, Any]]) -> dict[str, Any]:
     return entity
 
 
+class _Plan(NamedTuple):
+    """What every variant shares: the reading, its entities, the place of the lead one, ids of the roles, interface words."""
+
+    reading: _Reading
+    entities: list[dict[str, Any]]
+    lead: int
+    role_ids: list[str]
+    words: Mapping[str, str]
+
+    @property
+    def ranked(self) -> list[dict[str, Any]]:
+        """The entities, the lead one first."""
+        return [self.entities[self.lead], *self.entities[: self.lead], *self.entities[self.lead + 1 :]]
+
+
+def _make_plan(reading: _Reading) -> _Plan:
+    things = reading.things
+    for thing, name in zip(
+        things, _short_ids([t.name for t in things], [t.kind.name or "record" for t in things])
+    ):
+        thing.id = name
+    lead = max(
+        range(len(things)), key=lambda n: (things[n].kind.name not in _PARTIES.split(), things[n].weight, -n)
+    )
+    if not any(len(thing.status or thing.kind.status) >= BOARD_COLUMNS_MIN for thing in things):
+        things[lead].status = ("New", "Active", "Done")
+    edges: dict[str, list[str]] = {thing.id: [] for thing in things}
+    fields = [_fields_of(thing, things, edges, reading.currency) for thing in things]
+    if not any(field["type"] in DATE_TYPES for each in fields for field in each):
+        fields[lead].append({"id": "due_on", "label": "Due on", "type": "date"})
+    entities = [_entity(thing, each) for thing, each in zip(things, fields)]
+    names = [role.name for role in reading.roles]
+    words = dict(zip(_UI_NAMES.split(), _UI_WORDS.get(reading.lang, _UI_WORDS["en"]).split("|")))
+    return _Plan(reading, entities, lead, _short_ids(names, ["role"] * len(names)), words)
+
+
+# --- screens --------------------------------------------------------------------------------------------------
+
+
 def _ids(entity: Mapping[str, Any], kinds: Iterable[str]) -> list[str]:
     return [field["id"] for field in entity["fields"] if field["type"] in kinds]
 
 
 def _columns(entity: Mapping[str, Any]) -> list[str]:
-    plain = [
-        f["id"]
-        for f in entity["fields"]
-        if f["type"] not in ("longtext", "url", "tags", "boolean", "address")
+    heavy = ("longtext", "url", "tags", "boolean", "address")
+    return [field["id"] for field in entity["fields"] if field["type"] not in heavy][:DRAFT_COLUMNS_MAX]
+
+
+def _plan_date(entity: Mapping[str, Any]) -> str:
+    """The date that people plan this record by, or ""."""
+    return next((name for name in _ids(entity, DATE_TYPES) if not re.match(_PAST, name)), "")
+
+
+def _statuses(entity: Mapping[str, Any]) -> list[str]:
+    return next((field["values"] for field in entity["fields"] if field["id"] == "status"), [])
+
+
+def _fits(kind: str, entity: Mapping[str, Any]) -> bool:
+    """Whether an entity has the data that a screen type needs (archetypes.md §4)."""
+    return {
+        "board": BOARD_COLUMNS_MIN <= len(_statuses(entity)) <= BOARD_COLUMNS_MAX,
+        "calendar": bool(_plan_date(entity)),
+        "timeline": bool(_ids(entity, DATE_TYPES)),
+        "inbox": True,
+        "report": bool(_ids(entity, (*CHOICE_TYPES, *NUMERIC_TYPES))),
+    }[kind]
+
+
+def _view(plan: _Plan, kind: str) -> Iterator[dict[str, Any]]:
+    """A board, calendar, timeline, inbox or report: of the thing that the brief names with it, else of one it suits."""
+    because, named = plan.reading.signals.get(kind, ("", ""))
+    things = plan.reading.things
+    order = [n for n, thing in enumerate(things) if thing.name == named]
+    order += [plan.lead] * (kind in things[plan.lead].kind.screens) + [
+        n for n, t in enumerate(things) if kind in t.kind.screens
     ]
-    return plain[:DRAFT_COLUMNS_MAX]
+    entity = next(
+        (plan.entities[n] for n in [*order, plan.lead, *range(len(things))] if _fits(kind, plan.entities[n])),
+        None,
+    )
+    if entity is None:
+        return
+    screen = {
+        "id": f"{entity['id']}_{kind}",
+        "title": _titled(plan.words[kind], entity["plural"]),
+        "type": kind,
+    }
+    screen.update(because=because or entity["because"], entity=entity["id"])
+    groups, measures = (
+        _ids(entity, CHOICE_TYPES),
+        _ids(entity, ("money", "number", "duration", "rating", "percent")),
+    )
+    if kind in ("calendar", "timeline"):
+        screen["dateField"] = start = _plan_date(entity) or _ids(entity, DATE_TYPES)[0]
+        type_of = {field["id"]: field["type"] for field in entity["fields"]}
+        ends = [name for name in _ids(entity, (type_of[start],)) if name in _ENDS.split() and name != start]
+        screen.update({"endField": ends[0]} if ends else {})
+    elif kind == "inbox":
+        screen["columns"] = _columns(entity)
+    elif kind == "board" or groups:
+        screen["groupBy"] = "status" if kind == "board" else groups[0]
+    if kind == "report" and measures:
+        screen["measure"] = measures[0]
+    yield {**screen, "filters": _filters(entity)}
 
 
 def _filters(entity: Mapping[str, Any]) -> list[str]:
     return _ids(entity, ("status", "choice", "ref", "person"))[:DRAFT_FILTERS_MAX]
 
 
-@once
-def _past_dates() -> Any:
-    """Dates that lie behind a record rather than ahead of it: no calendar is planned by them."""
-    return re.compile(
-        r"(since|joined|started|born|date_of|\w*(created|installed|purchased|acquired|posted|planted|"
-        r"opened|issued|found|enrolled|received|written|updated|last|spent|applied|paid|recorded)\w*)"
-    )
-
-
-def _plan_date(entity: Mapping[str, Any]) -> str:
-    """The date that people plan this record by, or ""."""
-    dates = [name for name in _ids(entity, DATE_TYPES) if not _past_dates().match(name)]
-    return dates[0] if dates else ""
-
-
-def _any_date(entity: Mapping[str, Any]) -> str:
-    return _plan_date(entity) or next(iter(_ids(entity, DATE_TYPES)), "")
-
-
-def _end_date(entity: Mapping[str, Any], start: str) -> str:
-    kind = next((field["type"] for field in entity["fields"] if field["id"] == start), "")
-    ends = ("ends_at", "ends_on", "until", "to", "departure", "due_on", "due_back", "renews_on", "valid_to")
-    return next((name for name in _ids(entity, (kind,)) if name in ends and name != start), "")
-
-
-def _closed(entity: Mapping[str, Any]) -> list[str]:
-    """The last one or two statuses: those that end a record's life."""
-    values = _status_values(entity)
-    return values[-2:] if len(values) > BOARD_COLUMNS_MIN else values[-1:]
-
-
-def _status_values(entity: Mapping[str, Any]) -> list[str]:
-    return next((field["values"] for field in entity["fields"] if field["id"] == "status"), [])
-
-
-_NEEDS: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
-    "board": lambda entity: BOARD_COLUMNS_MIN <= len(_status_values(entity)) <= BOARD_COLUMNS_MAX,
-    "calendar": lambda entity: bool(_plan_date(entity)),
-    "timeline": lambda entity: bool(_any_date(entity)),
-    "inbox": lambda entity: True,
-    "report": lambda entity: bool(_ids(entity, CHOICE_TYPES) or _ids(entity, NUMERIC_TYPES)),
-}
-
-
-class _Plan(NamedTuple):
-    """What every variant shares: the reading, its entities, the shape of each, the lead's place and the interface's words."""
-
-    reading: _Reading
-    entities: list[dict[str, Any]]
-    lead: int
-    words: Mapping[str, str]
-
-
-def _subject(plan: _Plan, kind: str) -> dict[str, Any] | None:
-    """The entity that a view of this kind shows: the one the brief's words name, else the lead, else the first that fits."""
-    named = plan.reading.signals.get(kind, ("", ""))[1]
-    fits = _NEEDS[kind]
-    things = plan.reading.things
-    order = [n for n, thing in enumerate(things) if thing.name == named]
-    order += [n for n, thing in enumerate(things) if kind in thing.kind.screens]
-    order += [plan.lead, *range(len(things))]
-    return next((plan.entities[n] for n in order if fits(plan.entities[n])), None)
-
-
-def _view(plan: _Plan, kind: str) -> dict[str, Any] | None:
-    """A board, calendar, timeline, inbox or report screen, or None when no entity has the data for it."""
-    entity = _subject(plan, kind)
-    if entity is None:
-        return None
-    words, _ = plan.reading.signals.get(kind, (entity["because"], ""))
-    screen = {
-        "id": f"{entity['id']}_{kind}",
-        "title": plan.words[kind].replace("%", entity["plural"])[:LABEL_MAX_CHARS],
-        "type": kind,
-        "because": words,
-        "entity": entity["id"],
-    }
-    if kind == "board":
-        screen["groupBy"] = "status"
-    if kind in ("calendar", "timeline"):
-        screen["dateField"] = _plan_date(entity) or _any_date(entity)
-        end = _end_date(entity, screen["dateField"])
-        screen.update({"endField": end} if end else {})
-    if kind == "inbox":
-        screen["columns"] = _columns(entity)
-    if kind == "report":
-        groups, measures = (
-            _ids(entity, CHOICE_TYPES),
-            _ids(entity, ("money", "number", "duration", "rating", "percent")),
-        )
-        screen.update(
-            {"groupBy": groups[0]} if groups else {}, **({"measure": measures[0]} if measures else {})
-        )
-    screen["filters"] = _filters(entity)
-    return screen
+def _titled(pattern: str, name: str) -> str:
+    return pattern.replace("%", name)[:LABEL_MAX_CHARS]
 
 
 def _record_screens(
-    entity: Mapping[str, Any], kind: str, guided: bool, words: Mapping[str, str]
-) -> list[dict[str, Any]]:
+    plan: _Plan, entity: Mapping[str, Any], kind: str, guided: bool
+) -> Iterator[dict[str, Any]]:
     """List (or cards), detail and form of one entity."""
-    name, because = entity["id"], {"because": entity["because"]}
-    editable = [field["id"] for field in entity["fields"]]
-    steps = [editable[n : n + DRAFT_STEP_FIELDS] for n in range(0, len(editable), DRAFT_STEP_FIELDS)]
-    form = {
-        "id": f"{name}_form",
-        "title": words["form"].replace("%", entity["label"])[:LABEL_MAX_CHARS],
-        "type": "form",
-    }
-    return [
-        {"id": f"{name}_list", "title": entity["plural"], "type": kind, **because, "entity": name,
-         "columns": _columns(entity), "filters": _filters(entity)},
-        {"id": f"{name}_detail", "title": entity["label"], "type": "detail", **because, "entity": name},
-        {**form, **because, "entity": name, **({"steps": steps} if guided else {})},
-    ]  # fmt: skip
+    name, shared = entity["id"], {"because": entity["because"], "entity": entity["id"]}
+    shown = {"columns": _columns(entity), "filters": _filters(entity)}
+    yield {"id": f"{name}_list", "title": entity["plural"], "type": kind, **shared, **shown}
+    yield {"id": f"{name}_detail", "title": entity["label"], "type": "detail", **shared}
+    fields = [field["id"] for field in entity["fields"]]
+    steps = [fields[n : n + DRAFT_STEP_FIELDS] for n in range(0, len(fields), DRAFT_STEP_FIELDS)]
+    label = (
+        entity["label"]
+        if entity["label"][1:2].isupper() or plan.reading.lang == "de"
+        else entity["label"].lower()
+    )
+    form = {"id": f"{name}_form", "title": _titled(plan.words["form"], label), "type": "form", **shared}
+    yield {**form, **({"steps": steps} if guided else {})}
 
 
-def _tiles(plan: _Plan) -> Iterator[dict[str, Any]]:
-    """Counts first, then what needs attention, then one chart."""
-    words = plan.words
-    ranked = [plan.entities[plan.lead], *(e for n, e in enumerate(plan.entities) if n != plan.lead)]
-    for entity in [e for e in ranked if _status_values(e)][:DRAFT_TILES_MAX]:
-        open_ones = [value for value in _status_values(entity) if value not in _closed(entity)]
-        yield {"kind": "count", "entity": entity["id"], "title": words["open"].replace("%", entity["plural"]),
-               "filter": {"field": "status", "values": open_ones or _status_values(entity)}}  # fmt: skip
-    for entity in [e for e in ranked if _ids(e, ("money",))][:1]:
+def _widgets(plan: _Plan) -> Iterator[dict[str, Any]]:
+    """Tiles that count what is open, a sum, what is late and what comes, then one chart."""
+    words, ranked = plan.words, plan.ranked
+    for entity in [entity for entity in ranked if _statuses(entity)][:DRAFT_TILES_MAX]:
+        values = _statuses(entity)
+        still = values[: -2 if len(values) > BOARD_COLUMNS_MIN else -1] or values
+        title = _titled(words["open"], entity["plural"])
+        yield {
+            "kind": "count",
+            "entity": entity["id"],
+            "title": title,
+            "filter": {"field": "status", "values": still},
+        }
+    for entity in [entity for entity in ranked if _ids(entity, ("money",))][:1]:
         money = _ids(entity, ("money",))[0]
-        title = f"{entity['plural']}: {_label_of(money).lower()}"
+        title = f"{entity['plural']}: {_label_of(money).lower()}"[:LABEL_MAX_CHARS]
         yield {"kind": "sum", "entity": entity["id"], "title": title, "measure": money}
-    dated = [entity for entity in ranked if _plan_date(entity)][:2]
-    for entity, when in zip([*dated, *dated[:1]], ("overdue", "next_30_days")):
-        title = words[when].replace("%", entity["plural"])
+    for when, entity in zip(("overdue", "next_30_days"), [e for e in ranked if _plan_date(e)] * 2):
+        chosen = {"field": _plan_date(entity), "when": when}
         yield {
             "kind": "list",
             "entity": entity["id"],
-            "title": title,
-            "filter": {"field": _plan_date(entity), "when": when},
+            "title": _titled(words[when], entity["plural"]),
+            "filter": chosen,
         }
-    lead = ranked[0]
-    if not dated:
-        yield {"kind": "list", "entity": lead["id"], "title": lead["plural"]}
-    yield {"kind": "bars", "entity": lead["id"], "title": words["by_status"].replace("%", lead["plural"])}
-
-
-def _dashboard(plan: _Plan) -> dict[str, Any]:
-    because = plan.reading.signals.get("dashboard", (plan.entities[plan.lead]["because"], ""))[0]
-    widgets = [{**tile, "title": tile["title"][:LABEL_MAX_CHARS]} for tile in _tiles(plan)]
-    return {
-        "id": "home",
-        "title": plan.words["dashboard"],
-        "type": "dashboard",
-        "because": because,
-        "widgets": widgets,
+    yield {
+        "kind": "bars",
+        "entity": ranked[0]["id"],
+        "title": _titled(words["by_status"], ranked[0]["plural"]),
     }
 
 
 # --- the six variants -----------------------------------------------------------------------------------------
-# Each row: navigation, home, main, detail, entry, density; what opens the menu beside home; the question it answers,
-# whom it serves and what that costs. %s stands for the lead records, %o for the others, %r for the roles.
+# A paragraph each: letter, axes (in the schema's order), views that it puts first; the question it answers, whom it serves,
+# what that costs. %s stands for the lead records, %o for the others, %r for the roles.
+_VARIANTS = """
+a sidebar dashboard table page page compact
+Does it help most to work through %s as one list?
+For %r at a desk, with much to get through. The day opens on counts and on what is late; %s stand in one table to search, sort
+and filter, and %o are a click away in the side bar.
+Dense tables want a wide screen, and how work flows from one step to the next stays in the background.
+
+b topbar board board panel dialog comfortable
+Does it help most to see where %s stand and to move them on?
+For %r when the question is what happens next. %s lie on a board in the order of their states and move along it; a record opens
+beside the board, so that nobody loses their place. %o support it from the top bar.
+A board shows fewer records at once than a table, and dates only appear on its cards.
+
+c sidebar calendar calendar panel dialog comfortable timeline
+Does it help most to plan %s in time?
+For %r who think in days and weeks. Gaps, clashes and what is to come are seen on the calendar first, what has happened on the
+timeline; %s and %o hang on the dates.
+Whatever has no date is only found through the lists.
+
+d tabs cards cards page page roomy
+Does it help most to have %s at hand on the way?
+For %r on a telephone, standing up, perhaps with one hand. %s are large cards, the main places are tabs under the thumb, and
+every record has a page of its own with %o linked.
+Less fits on a screen, so comparing many records takes more scrolling.
+
+e topbar inbox inbox panel page compact report
+Does it help most to keep up with what is new in %s?
+For %r who answer, approve and keep an overview. What came in waits in an inbox and is dealt with one by one; reports tell how
+%s are doing, and %o are looked up when needed.
+It suits those who respond; whoever plans ahead has to leave the first screen.
+
+f topbar form form page guided roomy
+Does it help most to be led through one task at a time?
+For %r who do this seldom or in a hurry. The first screen asks for what a new record needs, a few questions a step; %s and %o
+come after that.
+Practised people are slowed down by the steps.
+"""
+# The interface's own words in the languages that the word tables know.
+_UI_NAMES = "dashboard board calendar timeline inbox report settings form open overdue next_30_days by_status"
+_UI_WORDS = {
+    "en": "Overview|% board|% calendar|% timeline|Inbox|% in numbers|Settings|New %|Open: %|Overdue: %|Next 30 days: %|% by status",
+    "es": "Resumen|Tablero: %|Calendario: %|Cronología: %|Bandeja de entrada|Informe: %|Ajustes|Alta: %|Abiertos: %|Vencidos: %|"
+    "Próximos 30 días: %|% por estado",
+    "fr": "Vue d'ensemble|Tableau : %|Calendrier : %|Chronologie : %|Boîte de réception|Rapport : %|Réglages|Saisie : %|En cours : %|"
+    "En retard : %|30 prochains jours : %|% par statut",
+    "de": "Übersicht|Tafel: %|Kalender: %|Verlauf: %|Eingang|Bericht: %|Einstellungen|Neu: %|Offen: %|Überfällig: %|"
+    "Nächste 30 Tage: %|% nach Status",
+    "pt": "Visão geral|Quadro: %|Calendário: %|Linha do tempo: %|Caixa de entrada|Relatório: %|Configurações|Cadastro: %|Em aberto: %|"
+    "Atrasados: %|Próximos 30 dias: %|% por estado",
+}
 
 
 class _Variant(NamedTuple):
-    axes: tuple[str, str, str, str, str, str]
-    views: tuple[str, ...]
-    question: str
-    rationale: str
-    cost: str
+    """One row of the table above."""
+
+    axes: dict[str, str]
+    views: list[str]
+    texts: list[str]
 
 
-_AXIS_NAMES = ("navigation", "home", "main", "detail", "entry", "density")
-_VARIANTS: Mapping[str, _Variant] = {
-    "a": _Variant(
-        ("sidebar", "dashboard", "table", "page", "page", "compact"),
-        (),
-        "Does it help most to work through %s as one list?",
-        "For %r at a desk, with much to get through. The day opens on counts and what is late; %s stand in one table to "
-        "search, sort and filter, and %o are a click away in the side bar.",
-        "Dense tables want a wide screen, and how the work flows from one step to the next stays in the background.",
-    ),
-    "b": _Variant(
-        ("topbar", "board", "board", "panel", "dialog", "comfortable"),
-        ("board",),
-        "Does it help most to see where %s stand and to move them on?",
-        "For %r when the question is what happens next. %s lie on a board in the order of their states and move along it; "
-        "a record opens beside the board, so that nobody loses their place. %o support it from the top bar.",
-        "A board shows fewer records at once than a table, and dates only appear on the cards.",
-    ),
-    "c": _Variant(
-        ("sidebar", "calendar", "calendar", "panel", "dialog", "comfortable"),
-        ("calendar", "timeline"),
-        "Does it help most to plan %s in time?",
-        "For %r who think in days and weeks. Gaps, clashes and %s to come are seen on the calendar first, what has happened "
-        "on the timeline; %o hang on the dates.",
-        "Whatever has no date is only found through the lists.",
-    ),
-    "d": _Variant(
-        ("tabs", "cards", "cards", "page", "page", "roomy"),
-        (),
-        "Does it help most to have %s at hand on the way?",
-        "For %r on a telephone, standing up, perhaps with one hand. %s are large cards, the few main places are tabs under "
-        "the thumb, and every record has a page of its own with %o linked.",
-        "Less fits on a screen, so comparing many records takes more scrolling.",
-    ),
-    "e": _Variant(
-        ("topbar", "inbox", "inbox", "panel", "page", "compact"),
-        ("inbox", "report"),
-        "Does it help most to keep up with what is new in %s?",
-        "For %r who answer, approve and keep an overview. What came in waits in an inbox and is dealt with one by one; "
-        "reports on %s tell how it goes, and %o are looked up when needed.",
-        "It suits those who respond; whoever plans ahead has to leave the first screen.",
-    ),
-    "f": _Variant(
-        ("topbar", "form", "form", "page", "guided", "roomy"),
-        (),
-        "Does it help most to be led through one task at a time?",
-        "For %r who do this seldom or in a hurry. The first screen asks for what a new record needs, a few questions a step; "
-        "%s and %o come after that.",
-        "Practised people are slowed down by the steps.",
-    ),
-}
+@once
+def _variants() -> Mapping[str, _Variant]:
+    table = {}
+    for paragraph in _VARIANTS.strip().split("\n\n"):
+        head, question, *rest = paragraph.split("\n")
+        letter, *axes = head.split()
+        names = ("navigation", "home", "main", "detail", "entry", "density")
+        views = [
+            kind
+            for kind in (axes[1], *axes[len(names) :])
+            if kind in ("board", "calendar", "timeline", "inbox", "report")
+        ]
+        table[letter] = _Variant(dict(zip(names, axes)), views, [question, " ".join(rest[:-1]), rest[-1]])
+    return table
 
 
 def _sentence(plan: _Plan, text: str) -> str:
     """A variant's sentence about the brief's own records and roles."""
-    lead = plan.entities[plan.lead]["plural"]
-    others = [entity["plural"].lower() for n, entity in enumerate(plan.entities) if n != plan.lead][
-        :DRAFT_NAMED_MAX
-    ]
-    roles = [f"the {role.name}" for role in plan.reading.roles][:DRAFT_NAMED_MAX]
-    named = {"%s": lead.lower(), "%o": _listed(others) or "all details", "%r": _listed(roles) or "people"}
+
+    def listed(names: Sequence[str], otherwise: str) -> str:
+        few = names[:DRAFT_TILES_MAX]
+        return " and ".join(filter(None, [", ".join(few[:-1]), *few[-1:]])) or otherwise
+
+    lead, *others = [entity["plural"] for entity in plan.ranked]
+    others = [name if name[1:2].isupper() else name.lower() for name in others]
+    roles = listed([f"the {role.name}" for role in plan.reading.roles], "people")
+    named = {
+        "%s": lead if lead[1:2].isupper() else lead.lower(),
+        "%o": listed(others, "all details"),
+        "%r": roles,
+    }
     text = re.sub("%[sor]", lambda match: named[match[0]], text)
-    return re.sub("(^|[.] )([a-z])", lambda match: match[1] + match[2].upper(), text)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-
-
-# The interface's own words: overview, board, calendar, timeline, inbox, report, settings, form, open, overdue, soon, by status.
-# fmt: off
-_UI_NAMES = "dashboard board calendar timeline inbox report settings form open overdue next_30_days by_status".split()
-_UI_WORDS = {
-    "en": "Overview|% board|% calendar|% timeline|Inbox|% in numbers|Settings|New %|Open: %|Overdue: %|Next 30 days: %|% by status",
-    "es": "Resumen|Tablero: %|Calendario: %|Cronología: %|Bandeja de entrada|Informe: %|Ajustes|Nuevo: %|Abiertos: %|Vencidos: %|Próximos 30 días: %|% por estado",
-    "fr": "Vue d'ensemble|Tableau : %|Calendrier : %|Chronologie : %|Boîte de réception|Rapport : %|Réglages|Nouveau : %|En cours : %|En retard : %|30 prochains jours : %|% par statut",
-    "de": "Übersicht|Tafel: %|Kalender: %|Verlauf: %|Eingang|Bericht: %|Einstellungen|Neu: %|Offen: %|Überfällig: %|Nächste 30 Tage: %|% nach Status",
-    "pt": "Visão geral|Quadro: %|Calendário: %|Linha do tempo: %|Caixa de entrada|Relatório: %|Configurações|Novo: %|Em aberto: %|Atrasados: %|Próximos 30 dias: %|% por estado",
-}
-# fmt: on
-_VIEW_KINDS = ("board", "calendar", "timeline", "inbox", "report")
+    return re.sub("(^|[.] )(.)", lambda match: match[1] + capitalised(match[2]), text)
 
 
 def _screens(plan: _Plan, letter: str) -> list[dict[str, Any]]:
-    """A variant's screens in the order of its menu: what it puts first, the lists, then the rest."""
-    row, signals = _VARIANTS[letter], plan.reading.signals
-    kinds = [*row.views, *(kind for kind in _VIEW_KINDS if kind in signals and kind not in row.views)]
-    views = [view for view in (_view(plan, kind) for kind in kinds) if view]
-    if letter in "ae" or "dashboard" in signals:
-        views.insert(0 if letter == "a" else len(views), _dashboard(plan))
-    order = [plan.lead, *(n for n in range(len(plan.entities)) if n != plan.lead)]
-    list_kind = "cards" if row.axes[1] == "cards" else "list"
-    records = [
-        screen
-        for n in order
-        for screen in _record_screens(plan.entities[n], list_kind, row.axes[4] == "guided", plan.words)
+    """A variant's screens in the order of its menu: what it puts first, the lists, the other views, the settings."""
+    row, signals = _variants()[letter], plan.reading.signals
+    others = [
+        kind
+        for kind in ("board", "calendar", "timeline", "inbox", "report")
+        if kind in signals and kind not in row.views
     ]
-    first, rest = views[: len(row.views) or 1], views[len(row.views) or 1 :]
-    ending = []
+    first, rest = (
+        [screen for kind in kinds for screen in _view(plan, kind)] for kinds in (row.views, others)
+    )
+    if letter in ("a", "e") or "dashboard" in signals:
+        because = signals.get("dashboard", (plan.ranked[0]["because"], ""))[0]
+        home = {"id": "home", "title": plan.words["dashboard"], "type": "dashboard", "because": because}
+        (first if letter == "a" else rest).append({**home, "widgets": list(_widgets(plan))})
+    kind = "cards" if row.axes["home"] == "cards" else "list"
+    guided = row.axes["entry"] == "guided"
+    records = [screen for entity in plan.ranked for screen in _record_screens(plan, entity, kind, guided)]
+    settings = []
     if plan.reading.settings or "settings" in signals:
-        because = signals.get("settings", (next((s["because"] for s in plan.reading.settings), ""), ""))[0]
-        ending = [{"id": "settings", "title": plan.words["settings"], "type": "settings", "because": because}]
-    return [*first, *records, *rest, *ending]
+        because = [
+            *(signals.get("settings", ())[:1]),
+            *(setting["because"] for setting in plan.reading.settings),
+        ][0]
+        settings = [
+            {"id": "settings", "title": plan.words["settings"], "type": "settings", "because": because}
+        ]
+    return [*first, *records, *rest, *settings]
 
 
-def _variant(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any]:
-    row = _VARIANTS[letter]
-    screens = _screens(plan, letter)
-    lead = plan.entities[plan.lead]["id"]
-    wanted = [
-        screen for screen in screens if screen["type"] == row.axes[1] and screen.get("entity", lead) == lead
-    ]
-    wanted += [screen for screen in screens if screen["type"] in (row.axes[1], *row.views)]
-    home = [*wanted, *(screen for screen in screens if screen["type"] in ("list", "cards"))][0]
+def _role(plan: _Plan, role: _Role, name: str) -> dict[str, Any]:
+    """A role; one that only looks may change nothing, one that looks and decides may edit."""
+    looks = bool(role.verbs) and all(_is("reading", verb) for verb in role.verbs)
+    decides = bool(role.verbs) and all(_is("reading", verb) or _is("deciding", verb) for verb in role.verbs)
+    rights = {"rights": []} if looks else {"rights": ["edit"]} if decides else {}
+    return {"id": name, "label": capitalised(role.name)[:LABEL_MAX_CHARS], "because": role.because, **rights}
+
+
+def _flow(plan: _Plan, role: _Role | None, name: str) -> dict[str, Any]:
+    """A journey: through the list of what the role deals with, to the form unless it only looks or decides, to one record."""
+    verbs = role.verbs if role else []
+    by_name = {thing.name: entity for thing, entity in zip(plan.reading.things, plan.entities)}
+    entity = next(
+        (by_name[thing] for thing in (role.things if role else ()) if thing in by_name), plan.ranked[0]
+    )
+    one, many = entity["label"].lower(), entity["plural"].lower()
+    decided = next((verb for verb in verbs if _is("deciding", verb)), "")
+    steps = [("list", f"Look through {many}")]
+    if any(_is("making", verb) for verb in verbs) or not any(
+        _is("reading", verb) or _is("deciding", verb) for verb in verbs
+    ):
+        steps.append(("form", f"Fill in a new {one}"))
+    steps.append(
+        ("detail", f"{capitalised(decided)} this {one}" if decided else f"Open one {one} and check it")
+    )
+    doing = f"{decided or verbs[0]} {many}" if verbs else many
+    label = f"{capitalised(role.name)}: {doing}" if role else entity["plural"]
+    stations = [{"screen": f"{entity['id']}_{kind}", "hint": hint[:LABEL_MAX_CHARS]} for kind, hint in steps]
+    return {
+        "id": f"{name}_flow",
+        "label": label[:LABEL_MAX_CHARS],
+        **({"role": name} if role else {}),
+        "steps": stations,
+    }
+
+
+def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any]:
+    row, reading, screens = _variants()[letter], plan.reading, _screens(plan, letter)
+    axes, lead = dict(row.axes), plan.ranked[0]["id"]
+    homes = [s for s in screens if s["type"] == axes["home"] and s.get("entity", lead) == lead]
+    homes += [s for s in screens if s["type"] in (axes["home"], *row.views)]
+    home = [*homes, *(s for s in screens if s["type"] in ("list", "cards"))][0]
+    if home["type"] != axes["home"]:
+        axes.update(home=home["type"], main="table" if home["type"] == "list" else home["type"])
     menu = [s["id"] for s in screens if s["type"] not in ("detail", "form") and s is not home]
-    axes = dict(zip(_AXIS_NAMES, row.axes))
-    axes["home"] = home["type"]
-    if home["type"] != row.axes[1]:
-        axes["main"] = "table" if home["type"] == "list" else home["type"]
-    rationale = _sentence(plan, row.rationale)
-    palette = PALETTES[seed % len(PALETTES)]
-    reading = plan.reading
+    question, rationale, cost = (_sentence(plan, text) for text in row.texts)
+    roles = list(zip(reading.roles, plan.role_ids))
+    theme = {
+        "palette": PALETTES[seed % len(PALETTES)],
+        "layout": axes["navigation"],
+        "density": axes["density"],
+        "mode": "auto",
+    }
     return {
         "blueprint": 1,
         "title": reading.title,
@@ -4374,110 +4434,20 @@ def _variant(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any]:
         "seed": seed,
         "asOf": AS_OF_DATE,
         "variant": {
-            "id": letter,
-            "question": _sentence(plan, row.question)[:LABEL_MAX_CHARS],
-            "rationale": rationale,
-            "cost": row.cost,
-            "axes": axes,
+            "id": letter, "question": question[:LABEL_MAX_CHARS], "rationale": rationale[:TEXT_MAX_CHARS], "cost": cost, "axes": axes,
         },
-        "roles": [_role(plan, n) for n in range(len(reading.roles))],
+        "roles": [_role(plan, role, name) for role, name in roles],
         "entities": plan.entities,
         "screens": screens,
         "navigation": [home["id"], *menu],
-        "flows": _flows(plan),
+        "flows": [_flow(plan, role, name) for role, name in roles] or [_flow(plan, None, "first")],
         "settings": reading.settings,
-        "theme": {
-            "palette": palette,
-            "layout": axes["navigation"],
-            "density": axes["density"],
-            "mode": "auto",
-            "corners": "round" if letter == "d" else "soft",
-        },
+        "theme": {**theme, "corners": "round" if letter == "d" else "soft"},
     }  # fmt: skip
 
 
-_READING_VERBS = frozenset("see view read look browse watch monitor search find check follow".split())
-_DECIDING_VERBS = frozenset(
-    "approve decline accept reject validate confirm sign decide review assess triage".split()
-)
-_MAKING_VERBS = frozenset(
-    "add create request record log submit file book plan schedule write report register enter".split()
-)
-
-
-def _role_ids(plan: _Plan) -> list[str]:
-    ids: list[str] = []
-    for role in plan.reading.roles:
-        head = role.name.split(" ")[-1]
-        ids.append(_identifier(head, f"role_{len(ids) + 1}", ids))
-    return ids
-
-
-def _role(plan: _Plan, number: int) -> dict[str, Any]:
-    role = plan.reading.roles[number]
-    result = {
-        "id": _role_ids(plan)[number],
-        "label": capitalised(role.name)[:LABEL_MAX_CHARS],
-        "because": role.because,
-    }
-    verbs = set(role.verbs)
-    if verbs and verbs <= _READING_VERBS:
-        result["rights"] = []
-    elif verbs and verbs <= _READING_VERBS | _DECIDING_VERBS:
-        result["rights"] = ["edit"]
-    return result
-
-
-def _flow_steps(plan: _Plan, role: _Role | None) -> list[dict[str, Any]]:
-    names = [thing.name for thing in plan.reading.things]
-    place = next((names.index(name) for name in (role.things if role else ()) if name in names), plan.lead)
-    entity = plan.entities[place]
-    one = entity["label"].lower()
-    steps = [{"screen": f"{entity['id']}_list", "hint": f"Look through: {entity['plural'].lower()}"}]
-    verbs = set(role.verbs) if role else set(_MAKING_VERBS)
-    if verbs & _MAKING_VERBS or not verbs & (_READING_VERBS | _DECIDING_VERBS):
-        steps.append({"screen": f"{entity['id']}_form", "hint": f"Fill in a new {one}"})
-    deciding = [verb for verb in (role.verbs if role else ()) if verb in _DECIDING_VERBS]
-    hint = f"{capitalised(deciding[0])} the {one}" if deciding else f"Open the {one} and check it"
-    return [
-        {**step, "hint": step["hint"][:LABEL_MAX_CHARS]}
-        for step in [*steps, {"screen": f"{entity['id']}_detail", "hint": hint}]
-    ]
-
-
-def _flows(plan: _Plan) -> list[dict[str, Any]]:
-    """One journey a role; one in all when the brief names nobody."""
-    flows = []
-    for number, role in enumerate(plan.reading.roles):
-        name = _role_ids(plan)[number]
-        doing = (
-            " ".join([*role.verbs[:1], *role.things[:1]])
-            if role.verbs and role.things
-            else plan.entities[plan.lead]["plural"]
-        )
-        label = f"{capitalised(role.name)}: {doing.lower()}"[:LABEL_MAX_CHARS]
-        flows.append({"id": f"{name}_flow", "label": label, "role": name, "steps": _flow_steps(plan, role)})
-    label = plan.entities[plan.lead]["plural"]
-    return flows or [{"id": "first_flow", "label": label, "steps": _flow_steps(plan, None)}]
-
-
-def _make_plan(reading: _Reading) -> _Plan:
-    things = reading.things
-    _name_things(things)
-    people = set(_PARTIES.split())
-    lead = max(range(len(things)), key=lambda n: (things[n].kind.name not in people, things[n].weight, -n))
-    if not any(len(thing.status or thing.kind.status) >= BOARD_COLUMNS_MIN for thing in things):
-        things[lead].status = ("New", "Active", "Done")
-    fields = _all_fields(things, reading.currency)
-    if not any(field["type"] in DATE_TYPES for each in fields.values() for field in each):
-        fields[things[lead].id].append({"id": "due_on", "label": "Due on", "type": "date"})
-    entities = [_entity(thing, fields[thing.id]) for thing in things]
-    words = _UI_WORDS.get(reading.lang, _UI_WORDS["en"]).split("|")
-    return _Plan(reading, entities, lead, dict(zip(_UI_NAMES, words)))
-
-
 class Draft(NamedTuple):
-    """What a brief was turned into: one blueprint a variant; `left_out` holds {"text", "reason"}; records may be stubs."""
+    """What a brief became: a blueprint a variant (records absent or only ids); `left_out` holds {"text", "reason"}."""
 
     title: str
     slug: str
@@ -4487,24 +4457,24 @@ class Draft(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def _seed_of(brief: str) -> int:
+def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
+    """Blueprints for the first `variants` letters from a brief in any language, by rules; the same for the same text.
+
+    Entities, roles and flows are equal over the variants. `seed` None: derived from the brief. Never fails on a legal brief.
+    """
+    import copy
     import hashlib
 
-    return int.from_bytes(hashlib.sha256(brief.encode("utf-8", "replace")).digest()[:4], "big") & SEED_MAX
-
-
-def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
-    """Blueprints for the first `variants` letters from a brief of any language: by rules, the same for the same text.
-
-    Entities, roles and flows are equal over the variants. Never fails on a legal brief.
-    """
     reading = _read_brief(brief)
     plan = _make_plan(reading)
-    number = _seed_of(brief) if seed is None else seed
+    if seed is None:
+        seed = int.from_bytes(hashlib.sha256(brief.encode("utf-8", "replace")).digest()[:4], "big") & SEED_MAX
     slug = _ascii(reading.title).replace(" ", "-")[:DRAFT_SLUG_CHARS].strip("-") or "prototype"
-    blueprints = tuple(_variant(plan, letter, number, brief) for letter in VARIANT_LETTERS[:variants])
-    warnings = () if reading.roles else ("The brief names nobody who uses it; there are no roles.",)
-    return Draft(reading.title, slug, number, blueprints, tuple(reading.left_out), warnings)
+    blueprints = tuple(
+        copy.deepcopy(_blueprint(plan, letter, seed, brief)) for letter in VARIANT_LETTERS[:variants]
+    )
+    warnings = () if reading.roles else ("The brief names nobody who uses it: there are no roles.",)
+    return Draft(reading.title, slug, seed, blueprints, tuple(reading.left_out[:LIST_ITEMS_MAX]), warnings)
 
 
 # ======================================================================

@@ -552,7 +552,7 @@ _COOKIES = (
     r"(?P<S>[\w.-]+=[^;\s\"'`]+(?:;[ \t]{0,4}[\w.-]+(?:=[^;\s\"'`]*)?)*)"
 )
 _BEARER = r"(?<![\w-])(?i:bearer|basic)[ \t]{1,8}(?P<S>(?:[\w~+/=-]|\.(?=[\w~+/=-])){6,})"
-_FORMS = (  # the same, and what is spared
+_KEPT_FORMS = (  # the same, and what is spared
     ("PEM, PGP", "-----BEGIN", _BLOCK, lambda _: False),
     ("AWS pair", "AKIA ASIA", r"A[KS]IA[A-Z0-9]{16}[^A-Za-z0-9]{1,8}(?P<S>[\w/+]{40})(?![\w/+])", _is_words),
     ("AWS signature", "ignature=", r"(?i:signature)=(?P<S>[\w%+/=-]{16,})", _is_words),
@@ -566,7 +566,7 @@ _FORMS = (  # the same, and what is spared
 )
 # Needs a long run?, hints, pattern, spares. Forms hold tokens, and these may hold JWTs.
 _SHAPES = (
-    *((False, hints.split(), form, spares) for _, hints, form, spares in _FORMS),
+    *((False, hints.split(), form, spares) for _, hints, form, spares in _KEPT_FORMS),
     *((True, hints.split(), rf"{_EDGE}(?P<S>{token}{_REST})", _is_words) for _, hints, token in _TOKENS),
     (True, ["eyJ"], _JWT, _is_words),
 )
@@ -1282,6 +1282,7 @@ def _stop_children(children: Sequence[Child], grace_seconds: float = KILL_GRACE_
         asked |= targets
         time.sleep(CHILD_LOOK_SECONDS)
         targets = _targets(children)
+
 
 # ======================================================================
 # §06 workspace: every touch of a file stays inside
@@ -2090,7 +2091,7 @@ _SIMPLE: Mapping[str, Mapping[str, Any]] = {
 _LIST_MAX = {
     "fields": FIELDS_MAX, "entities": ENTITIES_MAX, "screens": SCREENS_MAX, "records": RECORDS_PER_ENTITY_MAX,
 }
-_TITLES = {"asOf": "Today", "lang": "Language", "dir": "Writing direction", "id": "Identifier"}
+_MEMBER_TITLES = {"asOf": "Today", "lang": "Language", "dir": "Writing direction", "id": "Identifier"}
 # fmt: on
 
 
@@ -2108,7 +2109,7 @@ def _schema_of(kind: str, member: str = "") -> dict[str, Any]:
     description, required, rows = _OBJECTS[kind]
     properties = {}
     for name, what, about in rows:
-        title = _TITLES.get(name) or re.sub("([A-Z])", lambda m: " " + m[1].lower(), name).capitalize()
+        title = _MEMBER_TITLES.get(name) or re.sub("([A-Z])", lambda m: " " + m[1].lower(), name).capitalize()
         properties[name] = {**_schema_of(what, name), "title": title, "description": about}
     head = {"type": "object", "description": description, "required": required.split()}
     return {**head, "properties": properties, "additionalProperties": False}
@@ -4585,7 +4586,7 @@ tenant resident owner holder borrower donor requester reporter recipient passeng
 player referee user learner child adult participant buyer seller agent operator inspector officer warden porter
 supervisor manager examiner witness artist performer musician chef cook cleaner caretaker dispatcher therapist dentist
 physio vet breeder staff lead escort landlord neighbour organiser chair by""".split())
-_AREAS, _DOMAINS, _ENDS = ("201", "303", "415", "512", "617"), ("com", "org", "net"), "^ends?_|^to$|depart|check_?out|until"
+_AREAS, _DOMAINS, _END_WORDS = ("201", "303", "415", "512", "617"), ("com", "org", "net"), "^ends?_|^to$|depart|check_?out|until"
 _STAFF = ("employee", "staff", "staff_member", "team_member", "colleague", "worker", "user", "volunteer")
 _SIGNS = {"number": "", "money": "$", "percent": "%", "duration": "~"}
 _UNFIT = ("ass", "tit", "cum", "sex", "pis", "die")
@@ -5092,7 +5093,7 @@ def _derive_number(row: _Row, name: str) -> int | None:
     lower = re.sub("(to|max)$", "(from|min)", name)
     if lower != name and row.find(f"^{lower}$", kind):
         return row.cents(row.find(f"^{lower}$", kind)) * row.draw(name, *_UPPER) // CENTS
-    if re.search("^(days|nights)", name) and row.find(_ENDS, *DATE_TYPES):
+    if re.search("^(days|nights)", name) and row.find(_END_WORDS, *DATE_TYPES):
         return (_days(row)["end"] - _days(row)["start"] + (name[0] == "d")) * CENTS
     children = _children(row, f"^{name.split('_')[-1].rstrip('s')}$") if kind == "number" else None
     return None if children is None else len(children) * CENTS
@@ -9073,7 +9074,9 @@ def _render_answer(blueprint: Mapping[str, Any]) -> str:
         f"<div><dt>{label}</dt><dd>{_AXIS_VALUES.get(variant['axes'][name], variant['axes'][name].capitalize())}</dd></div>"
         for name, label in _AXIS_LABELS.items()
     )
-    cost = f'<p class="cost"><b>What it costs:</b> {_text(variant["cost"])}</p>' if variant.get("cost") else ""
+    cost = (
+        f'<p class="cost"><b>What it costs:</b> {_text(variant["cost"])}</p>' if variant.get("cost") else ""
+    )
     return (
         f'<li><article class="answer" data-palette="{theme["palette"]}">'
         f'<div class="sketch" data-layout="{theme["layout"]}" data-main="{variant["axes"]["main"]}" aria-hidden="true">'
@@ -10027,7 +10030,7 @@ _SLUG = {"type": "string", "pattern": SLUG_PATTERN, "maxLength": SLUG_MAX_CHARS}
 _LETTER = {"type": "string", "enum": list(VARIANT_LETTERS)}
 
 
-def _integer(description: str, least: int, most: int | None = None, **more: int) -> dict[str, Any]:
+def _whole(description: str, least: int, most: int | None = None, **more: int) -> dict[str, Any]:
     limits = {"minimum": least} if most is None else {"minimum": least, "maximum": most}
     return {"type": "integer", "description": description, **limits, **more}
 
@@ -10064,10 +10067,10 @@ OPERATIONS: tuple[Operation, ...] = (
                 positional=True,
                 piped=True,
             ),
-            Argument("seed", _integer("Decides the fictional data; default: from the brief.", 0, SEED_MAX)),
+            Argument("seed", _whole("Decides the fictional data; default: from the brief.", 0, SEED_MAX)),
             Argument(
                 "variants",
-                _integer("How many variants.", 1, len(VARIANT_LETTERS), default=VARIANTS_DEFAULT),
+                _whole("How many variants.", 1, len(VARIANT_LETTERS), default=VARIANTS_DEFAULT),
             ),
             Argument(
                 "slug", {**_SLUG, "description": "Folder name; default: from the title, numbered if taken."}
@@ -10087,7 +10090,7 @@ OPERATIONS: tuple[Operation, ...] = (
             "Pages: when the answer holds `next`, call again with it as `after`."
         ),
         arguments=(
-            Argument("limit", _integer("How many at most.", 1, LIST_LIMIT_MAX, default=LIST_LIMIT_DEFAULT)),
+            Argument("limit", _whole("How many at most.", 1, LIST_LIMIT_MAX, default=LIST_LIMIT_DEFAULT)),
             Argument(
                 "after", {**_SLUG, "description": "Only slugs that sort after this one; it need not exist."}
             ),
@@ -11439,6 +11442,7 @@ def _end_process(status: int) -> None:
         except (AttributeError, OSError, ValueError):
             continue
     os._exit(status)
+
 
 # ======================================================================
 # §19 machine: the rows that only the command line has

@@ -2431,15 +2431,20 @@ def _sorted_names(members: Mapping[str, Any], order: Iterable[str]) -> list[str]
     return known + [name for name in members if name not in known]
 
 
-def render_blueprint(blueprint: Mapping[str, Any]) -> str:
-    """The text of a valid blueprint's file: members in the schema's order, a record's in its fields' order."""
+def order_blueprint(blueprint: Mapping[str, Any]) -> dict[str, Any]:
+    """A valid blueprint with its members in the schema's order and a record's in its fields' order."""
     ordered = _ordered(blueprint, blueprint_schema())
     for entity in ordered["entities"]:
         order = ["id", *(field["id"] for field in entity["fields"])]
         records = entity.get("records", ())
         if records:
             entity["records"] = [{name: r[name] for name in _sorted_names(r, order)} for r in records]
-    return render_document(ordered)
+    return ordered
+
+
+def render_blueprint(blueprint: Mapping[str, Any]) -> str:
+    """The text of a valid blueprint's file; the order in which its members came does not matter."""
+    return render_document(order_blueprint(blueprint))
 
 
 def digest(blueprint: Mapping[str, Any]) -> str:
@@ -9032,7 +9037,11 @@ def words_for(lang: str) -> Mapping[str, str]:
 def render_page(blueprint: Mapping[str, Any]) -> str:
     """The self-contained page of a blueprint: one HTML file that opens from disk and sends no request."""
     assets = _assets()
-    data = {"words": words_for(blueprint["lang"]), "icons": json.loads(PAGE_ICONS), "blueprint": blueprint}
+    data = {
+        "words": words_for(blueprint["lang"]),
+        "icons": json.loads(PAGE_ICONS),
+        "blueprint": order_blueprint(blueprint),
+    }
     values = {
         **blueprint["theme"],
         "lang": blueprint["lang"],
@@ -10225,8 +10234,13 @@ def parse_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> Invoca
     """The invocation that `argv` (command first) spells; Failure unknown_tool or invalid_arguments."""
     row = find_row(argv[0], rows)
     parser = _PARSERS.get(row.command) or _PARSERS.setdefault(row.command, _build_parser(row))
-    found, extra = parser.parse_known_args(list(argv[1:]))
+    # What follows the first `--` is dealt out here: argparse has treated the mark differently over the years.
+    mark = argv.index("--") if "--" in argv else len(argv)
+    found, extra = parser.parse_known_args(list(argv[1:mark]))
     given = {name: value for name, value in vars(found).items() if value is not None}
+    free = [a.name for a in row.arguments if a.positional and a.name not in given]
+    given.update(zip(free, argv[mark + 1 :]))
+    extra += argv[mark + 1 :][len(free) :]
     values = {a.name: _typed(a, given[a.name]) for a in row.arguments if a.name in given}
     if extra:
         unknown = [f"{word}: is no option of {row.command}, or one argument too many" for word in extra]
@@ -10356,7 +10370,7 @@ def run_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> int:
     if first in ("-V", "--version"):
         write_text(sys.stdout, f"protoyard {__version__}")
         return EXIT_DONE
-    words = argv[: list(argv).index("--")] if "--" in argv else argv
+    words = argv[: argv.index("--")] if "--" in argv else argv
     envelope = execute(argv, rows=rows, call=Call(), stdin=lambda: sys.stdin.buffer.read())
     return print_outcome(envelope, rows, "--json" in words)
 

@@ -23,7 +23,8 @@ from protoyard import (
 
 MEMBERS = {  # the order of the members is part of the contract
     "": (
-        "blueprint title brief lang dir seed asOf variant roles entities screens navigation flows settings theme"
+        "blueprint title brief lang dir seed asOf variant roles entities screens navigation flows settings "
+        "theme"
     ),
     "/properties/variant": "id question rationale cost axes",
     "/properties/roles/items": "id label because screens rights",

@@ -450,7 +450,7 @@ _NAMES = (
 ).split(", ")
 _NAME_ENDS = tuple(name.replace(" ", "") for name in _NAMES)
 _NAME_HINTS = ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "credential", "connection")
-_NO_SECRET_NAME = ".*(?:(?:design|brand|page|next|cursor|continuation|progress)_?token|[^_]pass)"
+_NO_SECRET_NAME = r"(?:(?:design|brand|page|next|cursor|continuation|progress)_?token|[^_]pass)\Z"
 _DIGITS = "0123456789"
 _IGNORE = re.IGNORECASE | re.ASCII
 
@@ -458,7 +458,7 @@ _IGNORE = re.IGNORECASE | re.ASCII
 def _is_secret_name(name: str) -> bool:
     word_ends = "[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
     words = re.sub(word_ends, "_", name[-NAME_TAIL_CHARS:]).rstrip("_" + _DIGITS).lower()
-    return words.replace("_", "").endswith(_NAME_ENDS) and not re.fullmatch(_NO_SECRET_NAME, words)
+    return words.replace("_", "").endswith(_NAME_ENDS) and not re.search(_NO_SECRET_NAME, words)
 
 
 # What stands in a secret's place and is none, and what may follow it in running text.
@@ -648,13 +648,14 @@ def _redact_assignments(text: str) -> str:
     lowered = text.lower()
     if not ("=" in text or ":" in text) or not any(hint in lowered for hint in _NAME_HINTS):
         return text
-    shown, done = "", 0
+    shown: list[str] = []
+    done = 0
     for head in re.compile(_HEAD, _IGNORE).finditer(text):
         span = _secret_span(text, head) if head.start() >= done else None
         if span:
-            shown += text[done : span[0]] + REDACTED
+            shown += (text[done : span[0]], REDACTED)
             done = span[1]
-    return shown + text[done:]
+    return "".join(shown) + text[done:]
 
 
 def redact(text: str) -> str:

@@ -9509,10 +9509,13 @@ def _refresh(workspace: Workspace, call: Call, slug: str, letter: str, blueprint
             workspace.write_file(file, data, call)
 
 
+def _read_staged(workspace: Workspace) -> list[str]:
+    return workspace.read_names(STAGING_DIR) if workspace.kind(STAGING_DIR) == "folder" else []
+
+
 def recover(workspace: Workspace, call: Call) -> None:
     """What every writer does first, with the lock held: finishes or drops what a killed one had under way."""
-    names = workspace.read_names(STAGING_DIR) if workspace.kind(STAGING_DIR) == "folder" else []
-    for name in names:
+    for name in _read_staged(workspace):
         slug, _, letter = name.rpartition(_REVISING)[0].rpartition(".")
         try:
             if letter:
@@ -9613,11 +9616,12 @@ def record_promotion(workspace: Workspace, call: Call, slug: str, promotion: Map
 class _Report:
     """What `verify` has found: `problems` make it invalid, `notes` are for people."""
 
-    __slots__ = ("call", "notes", "problems", "workspace")
+    __slots__ = ("call", "notes", "problems", "staged", "workspace")
 
     def __init__(self, workspace: Workspace, call: Call | None) -> None:
         self.workspace = workspace
         self.call = call
+        self.staged = _read_staged(workspace)
         self.problems: list[dict[str, str]] = []
         self.notes: list[str] = []
 
@@ -9657,16 +9661,19 @@ class _Report:
         return None if problems else value
 
     def compare(self, file: str, version: str, pages: Sequence[str]) -> None:
-        """Is a page what it may be? One that another version of Protoyard rendered may differ."""
+        """Is a page what it may be? It may be older while a revision is under way, or of another version."""
         data = self.read(file, PAGE_MAX_BYTES)
         if data is None or data in [page.encode("utf-8") for page in pages]:
             return
-        if version == __version__:
-            self.add(file, "page_differs", "is not what its blueprint renders to; iterate renders it anew")
-        else:
+        slug = file[len(PROTOTYPES_DIR) + 1 :].partition("/")[0]
+        if any(name.startswith(f"{slug}.") and name.endswith(_REVISING) for name in self.staged):
+            self.note(f"{file} is behind its blueprint", "the next writing command refreshes it")
+        elif version != __version__:
             self.notes.append(
                 f"{file} is of version {version}, as the manifest says; iterate renders it anew"
             )
+        else:
+            self.add(file, "page_differs", "is not what its blueprint renders to; iterate renders it anew")
 
 
 def _verify_history(
@@ -9752,7 +9759,8 @@ def verify(workspace: Workspace, path: str, call: Call | None = None) -> dict[st
     kind = workspace.kind(path)
     if kind == "missing":
         raise Failure("not_found", f"{path} does not exist")
-    if kind == "file" and name.endswith(".json"):
+    if kind == "other" or (kind == "file" and name.endswith(".json")):
+        workspace.read_bytes(path, max_bytes=BLUEPRINT_FILE_MAX_BYTES)  # what is wrong here is the argument
         report.parse(path, "invalid_blueprint", BLUEPRINT_FILE_MAX_BYTES, check_blueprint)
     elif kind == "folder" and _is_prototype(workspace, path):
         _verify_prototype(report, path)
@@ -9761,7 +9769,7 @@ def verify(workspace: Workspace, path: str, call: Call | None = None) -> dict[st
     else:
         message = f"folder: {path or '.'} is no prototype's folder, no variant's folder and no .json file"
         raise Failure("invalid_arguments", message, "see: protoyard list")
-    if workspace.kind(STAGING_DIR) == "folder" and workspace.read_names(STAGING_DIR):
+    if report.staged:
         report.note(f"{STAGING_DIR} holds unfinished work", "the next writing command clears it")
     return {"folder": path, "valid": not report.problems, "problems": report.problems, "notes": report.notes}
 

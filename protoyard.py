@@ -10702,13 +10702,12 @@ class Session:
         del self._flights[call.id]
         return [] if reply is None else [Send(reply)]
 
-    def render(self, call: ToolCall, envelope: Mapping[str, Any]) -> bytes:
-        """The answer to a call, for `finish`; costly for a large envelope, so it may be called from any thread."""
-        text = render_wire(render_json(envelope))[:-1]
+    def render(self, call: ToolCall, text: str, *, is_error: bool) -> bytes:
+        """The answer to a call, for `finish`, with `text` as its one item; may be called from any thread."""
         more = self.prepared("tools/call", call.revision)[1:-1]
         shape = b'{"content":[{"type":"text","text":%b}],"isError":%b%b%b}'
-        is_error = b"false" if envelope["ok"] else b"true"
-        return _render_result(call.id, shape % (text, is_error, b"," if more else b"", more))
+        error = b"true" if is_error else b"false"
+        return _render_result(call.id, shape % (render_wire(text)[:-1], error, b"," if more else b"", more))
 
     def progress(
         self, call: ToolCall, done: float, total: float | None, message: str, now: float
@@ -11105,6 +11104,40 @@ class _Job:
         self.is_over = threading.Event()  # no thread works on it any more
 
 
+def check_call(
+    request: ToolCall, rows: Mapping[str, Operation], *, read_only: bool, problem: Failure | None
+) -> list[str]:
+    """The argument vector of a call; the first Failure in the order of WIRE §6 (`problem` is the workspace's)."""
+    row = rows.get(request.name)
+    if row is None:
+        name = request.name[:TOOL_NAME_SHOWN_CHARS]
+        raise Failure("unknown_tool", f'there is no tool "{name}"', f"there are: {', '.join(rows)}")
+    size = json_bytes(request.arguments)
+    if size > ARGUMENTS_MAX_BYTES:
+        message = f"the arguments are {size} bytes of JSON; at most {ARGUMENTS_MAX_BYTES} are allowed"
+        raise Failure("arguments_too_large", message, "send less at once")
+    values = check_arguments(row, request.arguments)
+    if read_only and row.writes:
+        hint = "start the server without --read-only to write"
+        raise Failure("read_only", f"{row.name} writes, and this server only reads", hint)
+    if problem is not None:
+        raise Failure(problem.code, problem.message, problem.hint)
+    return build_argv(row, values)
+
+
+def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any]) -> bytes:
+    """The answer to a call, as it may go out: cleaned (WIRE §9), then measured."""
+    shown = clean(envelope)
+    text = render_json(shown)
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > ENVELOPE_MAX_BYTES:
+        message = f"the result is {size} bytes; at most {ENVELOPE_MAX_BYTES} are sent"
+        hint = "ask for less: a smaller `limit`, one `variant`, or leave `records` out"
+        shown = failed(shown["command"], Failure("output_too_large", message, hint))
+        text = render_json(shown)
+    return session.render(request, text, is_error=not shown["ok"])
+
+
 def describe_timeout(step: str, seconds: float) -> Failure:
     """What a call that was stopped at its bound is answered."""
     reached = f'at the step "{step}"' if step else "before its first step"
@@ -11217,21 +11250,8 @@ class Server:
             self._finish(request, reply)
 
     def _admit(self, request: ToolCall) -> None:
-        row = self._rows.get(request.name)
-        if row is None:
-            name = request.name[:TOOL_NAME_SHOWN_CHARS]
-            raise Failure("unknown_tool", f'there is no tool "{name}"', f"there are: {', '.join(self._rows)}")
-        size = json_bytes(request.arguments)
-        if size > ARGUMENTS_MAX_BYTES:
-            message = f"the arguments are {size} bytes of JSON; at most {ARGUMENTS_MAX_BYTES} are allowed"
-            raise Failure("arguments_too_large", message, "send less at once")
-        values = check_arguments(row, request.arguments)
-        if self._read_only and row.writes:
-            hint = "start the server without --read-only to write"
-            raise Failure("read_only", f"{row.name} writes, and this server only reads", hint)
-        if self._problem is not None:
-            raise Failure(self._problem.code, self._problem.message, self._problem.hint)
-        self._queue(request, row, build_argv(row, values))
+        argv = check_call(request, self._rows, read_only=self._read_only, problem=self._problem)
+        self._queue(request, self._rows[request.name], argv)
 
     def _queue(self, request: ToolCall, row: Operation, argv: list[str]) -> None:
         call = Call(
@@ -11296,7 +11316,7 @@ class Server:
         name = request.name[:TOOL_NAME_SHOWN_CHARS]
         try:
             envelope = work()
-            return None if envelope is None else self._render(request, envelope)
+            return None if envelope is None else render_reply(self._session, request, envelope)
         except Stopped as stopped:
             if stopped.reason != TIMEOUT:
                 return None
@@ -11309,16 +11329,7 @@ class Server:
             write_log("warning", traceback.format_exc())
             hint = "the details are on the server's standard error"
             failure = Failure("internal_error", f"a fault of Protoyard in {name}", hint)
-        return self._render(request, failed(name, failure))
-
-    def _render(self, request: ToolCall, envelope: dict[str, Any]) -> bytes:
-        shown = clean(envelope)
-        size = json_bytes(shown)
-        if size > ENVELOPE_MAX_BYTES:
-            message = f"the result is {size} bytes; at most {ENVELOPE_MAX_BYTES} are sent"
-            hint = "ask for less: a smaller `limit`, one `variant`, or leave `records` out"
-            shown = failed(shown["command"], Failure("output_too_large", message, hint))
-        return self._session.render(request, shown)
+        return render_reply(self._session, request, failed(name, failure))
 
     def _finish(self, request: ToolCall, reply: bytes | None) -> None:
         """Answer a call, unless it has been answered or cancelled; in order with its progress."""

@@ -2459,7 +2459,7 @@ def digest(blueprint: Mapping[str, Any]) -> str:
 # ======================================================================
 # §08 archetypes: tables of record types, fields, statuses, words
 # ======================================================================
-# Rules: uses §01, §07; pure. Tables are text, parsed on first use. A kind of record is
+# Rules: uses §01, §03, §07; pure. Tables are text, parsed on first use. A kind of record is
 #   name|other names|icon|fields|statuses in order|screens beside list, detail, form (by their first letters);
 # and a field is its name and a mark: none text, * longtext, # number, $ money, % percent, ^ date, @ datetime,
 # ~ duration, ! person, ? boolean, + tags, = rating, & url, >kind ref, (a/b) choice.
@@ -4598,7 +4598,7 @@ physio vet breeder staff lead escort landlord neighbour organiser chair assignee
 with by""".split())
 _OUTSIDERS = "patient|customer|client|guest|visitor|tenant|member|student|pupil|applicant|attendee|parent|buyer|donor"
 _STAFF = ("employee", "staff", "staff_member", "team_member", "colleague", "worker", "user", "volunteer")
-_AREAS, _DOMAINS, _ENDS = ("201", "303", "415", "512", "617"), ("com", "org", "net"), "^ends?_|^to$|depart|check_?out"
+_AREAS, _DOMAINS, _END_WORDS = ("201", "303", "415", "512", "617"), ("com", "org", "net"), "^ends?_|^to$|depart|check_?out"
 _SIGNS, _UNFIT = {"number": "", "money": "$", "percent": "%", "duration": "~"}, ("ass", "tit", "cum", "sex", "die")
 _UNSPLIT = {ord("ø"): "o", ord("ł"): "l", ord("ß"): "ss", ord("æ"): "ae", ord("ı"): "i", ord("đ"): "d"}
 _TITLED = ("name", "title", "subject", "label", "nombre", "nom", "titre", "titulo")
@@ -5119,7 +5119,7 @@ def _derive_number(row: _Row, name: str) -> int | None:
     lower = find("^" + re.sub("(to|max)$", "(from|min)$", name), kind)
     if lower not in ("", name):
         return row.cents(lower) * row.draw(name, *_UPPER) // CENTS
-    if re.search("^(days|nights)", name) and find(_ENDS, *DATE_TYPES):
+    if re.search("^(days|nights)", name) and find(_END_WORDS, *DATE_TYPES):
         return (row.days()["end"] - row.days()["start"] + (name[0] == "d")) * CENTS
     children = _children(row, f"^{name.split('_')[-1].rstrip('s')}$") if kind == "number" else None
     return None if children is None else len(children) * CENTS

@@ -84,8 +84,8 @@ INTEGER_MAX_DIGITS = 4300
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 
-# Strings out (WIRE §9): how much of a name is looked at and shown, what still is a word or a plain number, how
-# often a string is gone over until nothing more is found (one time finds all but what is built for it).
+# Strings out (WIRE §9): how much of a name is looked at, what still is a word or a plain number, how often a
+# string is gone over until nothing more is found (twice, unless it is made to need more).
 REDACTED = "[redacted]"
 NAME_TAIL_CHARS = 80
 NAME_SHOWN_CHARS = 64
@@ -573,18 +573,21 @@ _SHAPES = (
 )
 
 
-def _redact_shapes(text: str) -> str:
-    def hide(found: re.Match[str]) -> str:
-        start, end = (place - found.start() for place in found.span("S"))
-        return found[0] if spares(found["S"]) else found[0][:start] + REDACTED + found[0][end:]
+def _hide(found: re.Match[str], spares: Callable[[str], bool]) -> str:
+    start, end = (place - found.start() for place in found.span("S"))
+    return found[0] if spares(found["S"]) else found[0][:start] + REDACTED + found[0][end:]
 
+
+def _redact_shapes(text: str) -> str:
     has_run = bool(re.search(r"[\w-]{16}", text, re.ASCII))  # every token has one, and ordinary text has not
     for needs_run, hints, pattern, spares in _SHAPES:
         if needs_run > has_run:
             break  # only tokens are left
         for hint in hints:
             if hint in text:
-                text = re.sub(pattern, hide, text, flags=re.ASCII)
+                text = re.sub(
+                    pattern, lambda found, spares=spares: _hide(found, spares), text, flags=re.ASCII
+                )
                 break
     return text
 

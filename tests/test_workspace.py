@@ -604,9 +604,7 @@ def test_two_objects_of_one_workspace_share_the_lock(place, call):
                 raised.append(stopped)
 
         thread = in_a_thread(work)
-        time.sleep(
-            0.2
-        )  # behind its own process it waits as long as it lives
+        time.sleep(0.2)  # behind its own process it waits as long as it lives
         assert thread.is_alive()
         waiting.stop("cancelled")
         thread.join(5)

@@ -403,8 +403,11 @@ def test_a_sweep_clears_whatever_lies_in_staging(workspace, place, call, outside
         os.close(here)
         here = inner
     os.close(here)
-    workspace.sweep(call)
-    assert staged(place) == [] and tree(outside) == ["file", "sub"]
+    try:
+        workspace.sweep(call)
+        assert os.listdir(place / ".protoyard/staging") == [] and tree(outside) == ["file", "sub"]
+    finally:
+        subprocess.run(["rm", "-rf", place / ".protoyard"], check=True)  # too deep for pytest to clear up
 
 
 # --- what the disk refuses --------------------------------------------

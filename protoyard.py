@@ -9197,8 +9197,9 @@ def _encode_blueprint(blueprint: Mapping[str, Any]) -> bytes:
     return render_blueprint(blueprint).encode("utf-8")
 
 
-def _encode_page(blueprint: dict[str, Any]) -> bytes:
-    return render_page(blueprint).encode("utf-8")
+def _encode_page(blueprint: Mapping[str, Any]) -> bytes:
+    """The page of the blueprint as its file has it: in whatever order the members came, the bytes are the same."""
+    return render_page(parse_json(render_blueprint(blueprint))).encode("utf-8")
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -9650,10 +9651,10 @@ class _Report:
             self.add(file, code, problem.message, problem.pointer)
         return None if problems else value
 
-    def compare(self, file: str, version: str, pages: Sequence[str]) -> None:
+    def compare(self, file: str, version: str, pages: Sequence[bytes]) -> None:
         """Is a page what it may be? It may be older while a revision is under way, or of another version."""
         data = self.read(file, PAGE_MAX_BYTES)
-        if data is None or data in [page.encode("utf-8") for page in pages]:
+        if data is None or data in pages:
             return
         slug = file[len(PROTOTYPES_DIR) + 1 :].partition("/")[0]
         if any(name.startswith(f"{slug}.") and name.endswith(_REVISING) for name in self.staged):
@@ -9707,7 +9708,7 @@ def _verify_variant(
     if blueprint["variant"]["id"] != entry["id"]:
         report.add(file, "manifest_differs", f'must be "{entry["id"]}", as in the manifest', "/variant/id")
     shown = [blueprint] if mark == known[-1] or current is None else [blueprint, current]
-    report.compare(f"{folder}/{PAGE_NAME}", manifest["version"], [render_page(one) for one in shown])
+    report.compare(f"{folder}/{PAGE_NAME}", manifest["version"], [_encode_page(one) for one in shown])
 
 
 def _verify_prototype(report: _Report, folder: str, only: str = "") -> None:
@@ -9725,9 +9726,8 @@ def _verify_prototype(report: _Report, folder: str, only: str = "") -> None:
             _verify_variant(report, f"{folder}/{entry['id']}", manifest, entry)
     current = [] if only else _read_committed(report.workspace, folder, manifest)
     if current:  # else the history's problems are listed already
-        report.compare(
-            f"{folder}/{PAGE_NAME}", manifest["version"], [render_variants_page(manifest, current)]
-        )
+        page = render_variants_page(manifest, current).encode("utf-8")
+        report.compare(f"{folder}/{PAGE_NAME}", manifest["version"], [page])
 
 
 def _is_prototype(workspace: Workspace, path: str) -> bool:

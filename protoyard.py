@@ -1411,7 +1411,7 @@ class _Disk:
             raise Failure("unsafe_path", f"{self.path}: {_OUTSIDE}") from error
         if self.operation == "reading" and _is_missing(error):
             raise Failure("not_found", f"{self.path} does not exist") from error
-        if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
+        if self.operation == "writing" and error.errno in (errno.EEXIST, errno.ENOTEMPTY):
             raise Failure("already_exists", f"{self.path} is there already and is not empty") from error
         name = errno.errorcode.get(error.errno or 0, "unknown error")
         message = f"{self.operation} {self.path or 'the workspace'} failed: {_REASONS.get(name, name)}"
@@ -1508,16 +1508,26 @@ class _Folder:
         return True
 
     def clear(self) -> None:
-        """Empties the folder. Inner folders are brought up first: no depth exhausts stack or handles."""
-        names = self.names()
+        """Empties the folder, except for what an abandoned worker keeps filling meanwhile."""
+        names, kept = self.names(), set()
         while names:
-            for name in (name for name in names if not self.unlink(name)):
-                with self.open(name) as inner:
-                    for child in (child for child in inner.names() if not inner.unlink(child)):
-                        risen = self.at(_unique_name())
-                        os.rename(inner.at(child), risen, src_dir_fd=inner.fd, dst_dir_fd=self.fd)
-                os.rmdir(self.at(name), dir_fd=self.fd)
-            names = self.names()
+            for name in names:
+                try:
+                    if not self.unlink(name):
+                        self._dissolve(name)
+                except OSError as error:
+                    if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST):
+                        raise
+                    kept.add(name)
+            names = [name for name in self.names() if name not in kept]
+
+    def _dissolve(self, name: str) -> None:
+        """Removes a folder and brings the folders in it up here, so that no depth exhausts stack or handles."""
+        with self.open(name) as inner:
+            for child in (child for child in inner.names() if not inner.unlink(child)):
+                risen = self.at(_unique_name())
+                os.rename(inner.at(child), risen, src_dir_fd=inner.fd, dst_dir_fd=self.fd)
+        os.rmdir(self.at(name), dir_fd=self.fd)
 
 
 def _unique_name() -> str:

@@ -84,8 +84,8 @@ INTEGER_MAX_DIGITS = 4300
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 
-# Strings out (WIRE §9): how much of a name is looked at and shown, what still is a word or a plain number, how
-# often a string is gone over until nothing more is found (one time finds all but what is built for it).
+# Strings out (WIRE §9): how much of a name is looked at, what still is a word or a plain number, how often a
+# string is gone over until nothing more is found (twice, unless it is made to need more).
 REDACTED = "[redacted]"
 NAME_TAIL_CHARS = 80
 NAME_SHOWN_CHARS = 64
@@ -208,7 +208,8 @@ STAFF_COUNT = 11
 FIRST_NUMBERS = 400
 EMPTY_EVERY = 9
 STEM_CHARS = 5
-FEW_TYPES = 3
+FEW_FIELDS = 3
+LENGTH_MAX_MINUTES = 10_000
 QUARTER_MINUTES = 15
 WEEK_DAYS = 7
 WORK_DAYS = 5
@@ -450,7 +451,7 @@ _NAMES = (
 ).split(", ")
 _NAME_ENDS = tuple(name.replace(" ", "") for name in _NAMES)
 _NAME_HINTS = ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "credential", "connection")
-_NO_SECRET_NAME = ".*(?:(?:design|brand|page|next|cursor|continuation|progress)_?token|[^_]pass)"
+_NO_SECRET_NAME = r"(?:(?:design|brand|page|next|cursor|continuation|progress)_?token|[^_]pass)\Z"
 _DIGITS = "0123456789"
 _IGNORE = re.IGNORECASE | re.ASCII
 
@@ -458,7 +459,7 @@ _IGNORE = re.IGNORECASE | re.ASCII
 def _is_secret_name(name: str) -> bool:
     word_ends = "[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
     words = re.sub(word_ends, "_", name[-NAME_TAIL_CHARS:]).rstrip("_" + _DIGITS).lower()
-    return words.replace("_", "").endswith(_NAME_ENDS) and not re.fullmatch(_NO_SECRET_NAME, words)
+    return words.replace("_", "").endswith(_NAME_ENDS) and not re.search(_NO_SECRET_NAME, words)
 
 
 # What stands in a secret's place and is none, and what may follow it in running text.
@@ -572,18 +573,21 @@ _SHAPES = (
 )
 
 
-def _redact_shapes(text: str) -> str:
-    def hide(found: re.Match[str]) -> str:
-        start, end = (place - found.start() for place in found.span("S"))
-        return found[0] if spares(found["S"]) else found[0][:start] + REDACTED + found[0][end:]
+def _hide(found: re.Match[str], spares: Callable[[str], bool]) -> str:
+    start, end = (place - found.start() for place in found.span("S"))
+    return found[0] if spares(found["S"]) else found[0][:start] + REDACTED + found[0][end:]
 
+
+def _redact_shapes(text: str) -> str:
     has_run = bool(re.search(r"[\w-]{16}", text, re.ASCII))  # every token has one, and ordinary text has not
     for needs_run, hints, pattern, spares in _SHAPES:
         if needs_run > has_run:
             break  # only tokens are left
         for hint in hints:
             if hint in text:
-                text = re.sub(pattern, hide, text, flags=re.ASCII)
+                text = re.sub(
+                    pattern, lambda found, spares=spares: _hide(found, spares), text, flags=re.ASCII
+                )
                 break
     return text
 
@@ -648,13 +652,14 @@ def _redact_assignments(text: str) -> str:
     lowered = text.lower()
     if not ("=" in text or ":" in text) or not any(hint in lowered for hint in _NAME_HINTS):
         return text
-    shown, done = "", 0
+    shown: list[str] = []
+    done = 0
     for head in re.compile(_HEAD, _IGNORE).finditer(text):
         span = _secret_span(text, head) if head.start() >= done else None
         if span:
-            shown += text[done : span[0]] + REDACTED
+            shown += (text[done : span[0]], REDACTED)
             done = span[1]
-    return shown + text[done:]
+    return "".join(shown) + text[done:]
 
 
 def redact(text: str) -> str:
@@ -2441,15 +2446,20 @@ def _sorted_names(members: Mapping[str, Any], order: Iterable[str]) -> list[str]
     return known + [name for name in members if name not in known]
 
 
-def render_blueprint(blueprint: Mapping[str, Any]) -> str:
-    """The text of a valid blueprint's file: members in the schema's order, a record's in its fields' order."""
+def order_blueprint(blueprint: Mapping[str, Any]) -> dict[str, Any]:
+    """A valid blueprint with its members in the schema's order and a record's in its fields' order."""
     ordered = _ordered(blueprint, blueprint_schema())
     for entity in ordered["entities"]:
         order = ["id", *(field["id"] for field in entity["fields"])]
         records = entity.get("records", ())
         if records:
             entity["records"] = [{name: r[name] for name in _sorted_names(r, order)} for r in records]
-    return render_document(ordered)
+    return ordered
+
+
+def render_blueprint(blueprint: Mapping[str, Any]) -> str:
+    """The text of a valid blueprint's file; the order in which its members came does not matter."""
+    return render_document(order_blueprint(blueprint))
 
 
 def digest(blueprint: Mapping[str, Any]) -> str:
@@ -2462,7 +2472,7 @@ def digest(blueprint: Mapping[str, Any]) -> str:
 # ======================================================================
 # §08 archetypes: tables of record types, fields, statuses, words
 # ======================================================================
-# Rules: uses §01, §07; pure. Tables are text, parsed on first use. A kind of record is
+# Rules: uses §01, §03, §07; pure. Tables are text, parsed on first use. A kind of record is
 #   name|other names|icon|fields|statuses in order|screens beside list, detail, form (by their first letters);
 # and a field is its name and a mark: none text, * longtext, # number, $ money, % percent, ^ date, @ datetime,
 # ~ duration, ! person, ? boolean, + tags, = rating, & url, >kind ref, (a/b) choice.
@@ -4514,9 +4524,9 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
 # ======================================================================
 # §10 records: seeded fictional data, consistent across entities
 # ======================================================================
-# Rules: uses §01, §03, §07; pure. A value is a function of the seed and of the ids of its entity, record and field
-# alone: a new field, row or entity changes no other one. What must agree (e-mail and name, totals, dates and status)
-# follows from other values of the record or of its parents, which are made on demand.
+# Rules: uses §01, §03, §07-08; pure. A value is a function of the seed and of the ids of its entity, record and
+# field alone: a new field, row or entity changes no other one. What must agree (e-mail and name, totals, dates and
+# status) follows from other values of the record or of its parents, which are made on demand.
 
 
 class _Stage(NamedTuple):
@@ -4533,10 +4543,10 @@ class _Stage(NamedTuple):
 _STAGES = (  # the first one with a fitting stem counts
     _Stage("odd", 5, -24, -15, "cancel|annul|storn|no.?show|miss|void|withdr|dropp|overdue|^late|expired|laps|block"
            "|disput|clawed|stopped|postpon|do not|atras|venc|überf|retard|absent|perdu"),
-    _Stage("over", 6, -30, -1, "fail|reject|declin|refus|^lost|rechaz|abgel|recus|rejeit|bounced|unreach"),
-    _Stage("over", 24, -30, -1, "done|complet|clos|resolv|paid|deliver|return|finish|pass|archiv|fixed|verif|^over$"
-           "|^ended|^left|releas|shipped|^held|worked|attend|hired|^won|answered|graduat|reimburs|taken|checked out"
-           "|erledigt|abgeschl|fertig|bezahlt|cerrad|hech|pagad|devuel|entreg|conclu|termin|clôtu|rendu|payé|livr"),
+    _Stage("over", 6, -30, -1, "failed|reject|declin|refus|^lost|rechaz|abgel|recus|rejeit|bounced|unreach"),
+    _Stage("over", 24, -30, -1, "done|completed|closed|resolv|^paid|delivered|returned|finish|passed|archiv|fixed|verif"
+           "|^over$|^ended|^left|released|shipped|^held|worked|attended|hired|^won|answered|graduat|reimburs|taken|gone"
+           "|checked out|erledigt|abgeschl|fertig|bezahlt|cerrad|hech|pagad|devuel|entreg|conclu|termin|clôtu|rendu"),
     _Stage("today", 54, 0, 0, "on site|travel|arriv|checked in|in transit|^on the|playing|loading|running|under ?way"),
     _Stage("now", 55, -9, -1, "^active|^available|in service|in stock|^free|healthy|^fit|^live|current|registered"
            "|^vacant|^in use|^activ[oae]|dispon|aktiv|actif"),
@@ -4567,20 +4577,22 @@ _AFTER = "finding|defect|payment|result|feedback|review|corrective|snag|outcome|
 _LOGS = "entry|_log$|^log|reading|record|diary|note|weight|movement|history|receipt|scrap|expense"
 _OUTCOME = "result|outcome|resolution|minutes|feedback|_back$|effective|signed_by|decision_note|root_cause"
 _TOTAL, _COPIED, _LENGTH = "total|amount|sum$|^cost$", "price|rent|fee|fare|amount", "^(?!.*(break|notice|lead|estim))"
-_TRUE = (  # in which stage a boolean is true, else in how many of a hundred
+_SHOWN = "used|progress|complet|done|probab|spent|reached|filled"
+_TRUE = (  # in which stage a boolean is true, else in how many of a hundred records
     ("over", 0, "paid|check|done|compl|return|sign|billed|seal|thank|releas|approv|clos|resolved|arriv"),
     ("ahead", 0, "unread|^new"), ("", 25, "block|urgent|^vip|abnormal|damag|late|private|pinned|auto|estimated"),
     ("", 80, ""),
 )
-_FANOUT = (0, 255, 60, 130, 90, 170, 40)  # how readily each of seven parents in turn takes a child
+_PAST_DAYS = (-2400, -60)
+_FANOUT = (0, 255, 205, 240, 215, 248, 190)  # how readily each of seven parents in turn takes a child
 _PROGRESS = {"odd": (5, 60), "over": (100, 100), "today": (30, 80), "now": (20, 90), "ahead": (0, 10)}
 _ROWS = {"people": (9, 14), "few": (5, 8), "child": (30, 44), "work": (18, 28), "thing": (10, 16)}
 _QUARTERS, _UPPER, _RATINGS = (33, 62), (110, 140), (5, 4, 4, 3, 5, 2, 4, 3, 1, 4)
-_CODES = (
+_CODES = (  # N running number, P initials, # digit, @ letter
     ("P-####", "sku|article|^tag|_tag|tag_no"), ("SN-######", "serial"), ("@@ ## @@@", "registration|plate"),
-    ("978-0-555-#####-#", "isbn"), ("4000######", "barcode|^ean"), ("v#.#", "version"), ("PY-###", "batch|lot_no"),
+    ("978-0-555-#####-#", "isbn"), ("4000######", "barcode|^ean"), ("v#.#", "version"), ("P-###", "batch|lot_no"),
     ("TR ### ### ###", "track"), ("@-##", "bed$|_bed|shelf|bin$|position|plot|^bay"),
-    ("P-Y-N", "refer|number|_no$|^no$|code$|^nr|numer|número|_ref$|_id$"), ("", ""),
+    ("P-N", "refer|number|_no$|^no$|code$|^nr|numer|número|_ref$|_id$"), ("", ""),
 )
 _SUMS = (  # money of a parent that is the sum of its children's
     ("^(net|total|subtotal|sum)|_total$", "line|item|position"), ("^(spent|actual)", "expense|cost|purchase"),
@@ -4595,11 +4607,12 @@ visitor attendee employee worker colleague technician engineer nurse doctor driv
 tenant resident owner holder borrower donor requester reporter recipient passenger author guardian parent speaker
 player referee user learner child adult participant buyer seller agent operator inspector officer warden porter
 supervisor manager examiner witness artist performer musician chef cook cleaner caretaker dispatcher therapist dentist
-physio vet breeder staff lead escort landlord neighbour organiser chair by""".split())
-_AREAS, _DOMAINS, _END_WORDS = ("201", "303", "415", "512", "617"), ("com", "org", "net"), "^ends?_|^to$|depart|check_?out|until"
+physio vet breeder staff lead escort landlord neighbour organiser chair assignee approver reviewer clinician to from
+with by""".split())
+_OUTSIDERS = "patient|customer|client|guest|visitor|tenant|member|student|pupil|applicant|attendee|parent|buyer|donor"
 _STAFF = ("employee", "staff", "staff_member", "team_member", "colleague", "worker", "user", "volunteer")
-_SIGNS = {"number": "", "money": "$", "percent": "%", "duration": "~"}
-_UNFIT = ("ass", "tit", "cum", "sex", "pis", "die")
+_AREAS, _DOMAINS, _END_WORDS = ("201", "303", "415", "512", "617"), ("com", "org", "net"), "^ends?_|^to$|depart|check_?out"
+_SIGNS, _UNFIT = {"number": "", "money": "$", "percent": "%", "duration": "~"}, ("ass", "tit", "cum", "sex", "die")
 _UNSPLIT = {ord("ø"): "o", ord("ł"): "l", ord("ß"): "ss", ord("æ"): "ae", ord("ı"): "i", ord("đ"): "d"}
 _TITLED = ("name", "title", "subject", "label", "nombre", "nom", "titre", "titulo")
 # Names in groups of eight that go together.
@@ -4625,7 +4638,7 @@ _ARABIC = ("ليلى=layla سامي=sami نور=nour كريم=karim هدى=huda 
 _HARD_NAMES = {6: "Maria-Fernanda Alejandra Konstantinopoulou-Villaseñor de la Cruz", 9: "ليلى حداد"}
 _RANGES = """
 =1:120:1 capacity=8:240:4 places=8:30:2 party_size=1:8:1 party=1:8:1 people=1:12:1 guests=2:60:1 attendees=4:40:1
-mileage=4000:180000:10 age=3:88:1 height=150:196:1 tree.height=3:28:1 width=20:240:5 length=20:400:5 depth=10:90:5
+mileage=4000:180000:10 visit.mileage=2:140:1 age=3:88:1 height=150:196:1 tree.height=3:28:1 width=20:240:5 length=20:400:5 depth=10:90:5
 weight=1:90:.5 parcel.weight=.3:24:.1 shipment.weight=40:2400:10 container.weight=800:24000:50 score=0:5:1
 quantity=1:24:1 stock=0:240:1 hand=0:240:1 reorder=5:40:5 at=5:40:5 minimum=5:40:5 votes=0:140:1 version=1:7:1
 seats=1:50:1 employees=4:900:1 rooms=1:6:1 area=28:240:2 stops=4:18:1 distance=3:180:1 attempt=1:3:1 attempts=1:4:1
@@ -4635,103 +4648,104 @@ items=2:14:1 lines=1:9:1 floor=0:6:1 target=20:200:5 goal=20:200:5 value=40:9800
 nights=1:9:1 hours=.25:9:.25 pages=4:320:1 points=0:60:1 position=1:12:1 rank=1:20:1 order=1:12:1 count=1:40:1
 withdrawal=3:35:1 reminders=0:3:1 kg=1:90:.5 level=0:100:1 age_days=1:60:1 player.number=1:99:1 tree.age=4:120:1
 $=20:2400:5 $price=2.5:180:.1 $cost=12:900:.5 $rent=450:2400:10 $plot.rent=24:160:2 $deposit=300:3000:50
-$salary=28000:74000:500 $from=28000:60000:500 $expectation=28000:74000:500 $budget=2000:90000:500
+$salary=28000:74000:500 $from=28000:60000:500 $salary_expectation=28000:74000:500 $budget=2000:90000:500
 $planned=2000:90000:500 $spent=500:60000:50 $goal=2000:60000:500 $fee=5:240:2.5 $fare=6:90:.5 $hire=60:900:10
 $rate=9:120:.5 $total=40:6400:.05 $amount=12:1800:.05 $net=40:5200:.05 $value=500:48000:50 $tool.value=15:900:5
-$lifetime=120:9800:5 $annual=4000:240000:500 $insured=200:60000:100 $charge=20:480:5 $effect=0:12000:100
+$lifetime_value=120:9800:5 $annual_value=4000:240000:500 $insured_value=200:60000:100 $charge=20:480:5 $effect=0:12000:100
 $raised=200:40000:10 %=5:95:5 %discount=0:15:5 %tax=20:20:1 %vat=20:20:1 %attendance=72:100:1 %fte=50:100:10
 %score=52:100:1 %yield=84:99:1 %humidity=35:70:1 ~=15:180:15 ~break=15:45:15 ~period=43200:129600:43200
 ~time=10:120:5 ~lead=2880:30240:1440 ~lead_time=2880:30240:1440 ~runtime=12000:540000:60 ~total=240:13200:60
 ~hours=240:13200:60 ~estimate=60:960:30 ~length=45:180:15 ~shift.length=420:480:30 ~guest.length=1440:4320:1440
-~event.length=120:480:30 born=18:84:1 bornstudent.=7:18:1 born=19:80:1
+~event.length=120:480:30 born=19:84:1 bornstudent.=7:18:1 bornpupil.=6:16:1 bornanimal.=0:14:1 borndog.=0:14:1 borncat.=0:14:1
+bornewe.=1:8:1 bornram.=1:7:1 bornlamb.=0:1:1 bornplayer.=17:36:1
 """
 # `@words: heads + tails`: a phrase is a head and a tail. Words are entities (for titles), fields, or `entity.field`.
 _TOPICS = """
-@equipment machine unit device lift boiler instrument: Circulation pump|Passenger lift|Air compressor|Gas boiler|
-Ventilation unit|Conveyor belt|Packing line|Cold store|Water heater|Emergency generator + A|B|C|north|south
-@asset laptop item product article part material stock inventory supply: Folding table|LED work lamp|Oak shelf|Label
-roll|Hex bolt M8|Copper pipe 15 mm|Cotton apron|Paint roller|Storage crate|Cable drum|Safety gloves|Filter cartridge
-+ |, small|, large|, set of 10|, spare
-@tool kit gear prop tent fixture_tool: Cordless drill|Extension ladder|Party tent|Pressure washer|Hedge trimmer|Sewing
-machine|Projector|Cargo bike|Carpet cleaner|Folding bench|Tile cutter|Camping stove
-@make_model vehicle van bus truck car: Panel van|Electric hatchback|Tipper truck|Minibus, 16 seats|Flatbed truck|Box
-van with lift|Estate car|Cargo bike + |, long|, 2023
-@room space hall court studio table: Birch|Cedar|Harbour|Orchard|Lantern|Garden|Mill|Summit|River|Attic + room|hall
-@venue place site location premises branch depot warehouse property house home building clinic school field farm zone:
-Alder Court|Mill Lane|Northbrook|Harbour Gate|Quarry Road|Eastmere|Orchard Row|Station Yard|Fallow Hill|Lower Wharf
-+ |, north side|, east wing|, unit 4
-@company organisation supplier vendor partner carrier sponsor manufacturer employer: Brightwater|Northgate|Alder & Finch|
+@equipment machine lift inspection.asset work_order.asset: Circulation pump|Passenger lift|Air compressor|Gas boiler|
+Ventilation unit|Conveyor|Packing line|Cold store|Water heater|Emergency generator + A|B|C|north|south
+@asset device: Notebook 14 inch|Label printer|Tablet|Projector|Monitor 27 inch|Headset|Scanner|Camera + |, pool|, spare
+@product stock_item item part material: Folding table|LED work lamp|Oak shelf|Label roll|Hex bolt M8|Copper pipe 15 mm|
+Cotton apron|Paint roller|Storage crate|Cable drum|Safety gloves|Filter cartridge + |, small|, large|, set of 10
+@tool loan.item: Cordless drill|Extension ladder|Party tent|Pressure washer|Hedge trimmer|Sewing machine|Cargo bike|
+Carpet cleaner|Folding bench|Tile cutter + |, large|, spare
+@vehicle make_model model: Panel van|Electric hatchback|Tipper truck|Minibus|Flatbed truck|Estate car + |, long|, 2023
+@room resource space hall: Birch|Cedar|Harbour|Orchard|Lantern|Garden|Mill|Summit|River|Attic + room|hall
+@site place venue location property premises branch depot pickup_point road_closure base zone field farm area: Alder Court|
+Mill Lane|Northbrook|Harbour Gate|Quarry Road|Eastmere|Orchard Row|Station Yard|Fallow Hill|Lower Wharf + |, north
+side|, east wing|, unit 4
+@company supplier organisation carrier sponsor manufacturer employer contractor: Brightwater|Northgate|Alder & Finch|
 Fernhill|Copperfield|Lowland|Tidewell|Oakmere|Stonebridge|Larkfield + Supplies|Logistics|Joinery|Foods|Services|Works
-@team crew squad group flock: Red|North|Harbour|Granite|Swift|Valley|Amber|Lowland + team|crew|rovers
-@task action milestone step todo errand next_step recall: Confirm|Prepare|Review|Update|Send|Check|Book + the delivery
-dates|the access list|the floor plan|the cost estimate|the handover notes|the safety signs|the photographs
-@project engagement commission programme work: Harbour hall|Mill Lane|Library|Old bakery|Riverside|Town square|Depot
-+ refurbishment|extension|energy survey|relocation|redesign
-@ticket subject issue bug message inbox conversation email about: Cannot sign in|Wrong address on the letter|Question
-about the booking|Change of date|Invoice is missing|Keys for the side gate|Printer stays offline|Request for a copy
-+ |since this morning|for next week|, second request
-@incident request problem complaint repair fault call service report case matter dispute emergency: Water under the sink|
-Door will not close|Heating stays cold|Light flickers|Alarm without cause|Noise at night|Blocked drain|Broken window
-+ in the stairwell|on the second floor|at the north entrance|in the kitchen|near the lift
-@finding defect nonconformance ncr observation damage hazard risk snag suspension: Handrail loose|Guard missing|Oil leak|
-Worn brake lining|Fire door wedged open|Label unreadable|Cracked tile|Cable unprotected + at gate 2|on landing 3|near
-the loading bay|in the plant room
-@inspection audit check survey visit test assay: Annual|Safety|Fire|Handover|Follow-up|Spot|Hygiene + inspection|check
-@event concert fair camp workshop screening session show: Lantern|Harbour|Spring|Open garden|Winter|Midsummer|Old town
-+ concert|fair|reading|open day|workshop
-@course class lesson training module: Watercolour|Bookkeeping|First aid|Spanish|Wood turning|Data basics|Choir|Pottery
-+ for beginners|, level 2|, evening class|, weekend
-@book reading thesis quote film publication: The Quiet|The Last|A Northern|Notes from a|Beyond the|The Paper + Orchard|
-Harbour|Winter|Lighthouse|Garden|Railway
-@recipe dish menu meal food ingredient: Roast squash soup|Lentil stew|Herb omelette|Bean chilli|Apple crumble|Barley risotto|
-Fish pie|Beetroot salad|Spinach pancakes|Rice pudding|Chickpea curry|Potato gratin + |, oven baked|, large batch
-@animal pet dog cat horse ewe ram lamb sheep cow mascota: Biscuit|Juno|Pepper|Willow|Otto|Clover|Mabel|Rusty|Hazelnut|
-Figaro|Nettle|Poppy|Barley|Saffron|Moss|Tilly
-@document file policy sop procedure version checklist template form: Site access|Data handling|Fire safety|Cleaning|
-Onboarding|Lone working|Waste sorting|Key handover + policy|procedure|checklist|guide
-@campaign appeal drive grant application goal purpose: Winter warmth|Roof repair|School garden|Youth choir|Library bus|
-New kitchen|River path + |fund|project|day
-@contract agreement subscription: Cleaning|Lift maintenance|Catering|Waste collection|Security|Gardening + contract|services
-@budget expense cost charge: Travel|Training|Printing|Catering|Equipment|Venue|Flowers|Transport + |, spring|, summer
-@job opening position role job_title occupation: Site|Service|Project|Kitchen|Workshop|Office|Night + supervisor|assistant|
-coordinator|lead
-@object artefact artwork exhibit: Bronze weight|Harbour at dusk|Clay lamp|Silver thimble|Ship model|Loom shuttle|Carved door|
-Field map + |, 1840s|, pair|, fragment
-@feature idea suggestion change: Dark theme|Export to a spreadsheet|Saved filters|Weekly digest|Bulk edit|Calendar feed + |on
-phones|for teams|per role
-@notice announcement alert: Car park closed|New opening hours|Water shut-off|Late buses|Volunteers wanted + on Friday|this
-week|until further notice
-@meeting: Planning|Safety|Budget|Weekly|Committee + round|meeting|review
-@route round tour line: North|River|Market|Hill|Station|Harbour + loop|round|line
-@medicine vaccine treatment therapy medication: Paracetamol|Vitamin D|Antibiotic course|Eye drops|Worming tablet|Booster
-@species tree plant: Small-leaved lime|Field maple|Silver birch|Hornbeam|Rowan|Wild cherry|Sessile oak|Alder
-@breed: Terrier mix|Shorthair|Collie|Mountain sheep|Spaniel|Tabby@dose: 5 ml|10 mg|1 tablet|2 drops@frequency: once a day|
-twice a day|every 8 hours|weekly@sector: Construction|Health care|Retail|Education|Food@period: Spring 2026|Summer 2026|2026
-@opening_hours hours: Mon-Fri 8:00-17:00|Mon-Sat 9:00-18:00|by appointment@reason cause: Planned work|Family matter|Wear and
-tear|Wrong part delivered|Operator error|Customer asked for it@department: Operations|Finance|Service|Kitchen
-@tags features skills: indoor|urgent|regular|evening|quiet|accessible|outdoor|first visit@allergens allergies dietary: nuts|
-gluten|milk|eggs|celery|none known@thing: Alder ~|Birch ~|Cedar ~|Dune ~|Elm ~|Fern ~|Gorse ~|Heath ~ + |A|B|C|D
-@text: as agreed|standard|see file|to be confirmed|usual|special order@address: Alder Lane|Quarry Road|Mill Street|Station
-Road|Orchard Row|Harbour Street|Finch Close + , Northbrook|, Eastmere|, Lower Fallow|, Kingsferry|, Marlow End
+@team home away flock: Red|North|Harbour|Granite|Swift|Valley|Amber|Lowland + Rovers|United|Wanderers@crew: Red|North|
+Harbour|Blue|Night|Valley + crew|crew 2@task action step next_step corrective_action milestone: Confirm|Prepare|Review|
+Update|Send|Check|Book + the delivery dates|the access list|the floor plan|the cost estimate|the handover notes|the
+safety signs|the photographs
+@project contract budget campaign: Harbour hall|Mill Lane|Library|Old bakery|Riverside|Town square|Depot|School garden +
+refurbishment|extension|energy survey|relocation|redesign
+@deal opportunity lead quote proposal offer: Office move|Annual service|Garden design|Roof repair|Staff training|Lighting
+upgrade|Catering|Kitchen refit|Website|Fleet lease + |, phase 1|, phase 2|, two sites
+@ticket subject message email about notice: Cannot sign in|Wrong address on the letter|Question about the booking|Change
+of date|Invoice is missing|Keys for the side gate|Printer stays offline|Request for a copy|Late arrival + |, again|, for
+next week|, second request
+@alert reminder announcement: Stock below the limit|Service due|Answer overdue|Car park closed|Water shut-off|New opening
+hours + on Friday|this week|until further notice
+@incident service_request request problem complaint case matter: Water under the sink|Door will not close|Heating stays
+cold|Light flickers|Alarm without cause|Noise at night|Blocked drain|Broken window + in the stairwell|on the second
+floor|at the north entrance|in the kitchen|near the lift
+@finding risk suspension: Handrail loose|Guard missing|Oil leak|Worn brake lining|Fire door wedged open|Label
+unreadable|Cracked tile|Cable unprotected + at gate 2|on landing 3|near the loading bay|in the plant room
+@event meeting screening exhibition: Lantern|Harbour|Spring|Open garden|Winter|Midsummer|Old town + concert|fair|reading|
+open day|workshop@excursion: Ridge|Three lakes|Gorge|Summit|Glacier|Forest + walk|day tour|night tour
+@course lesson training: Watercolour|Bookkeeping|First aid|Spanish|Wood turning|Data basics|Choir|Pottery + for
+beginners|, level 2|, evening class|, weekend
+@book reading film: The Quiet|The Last|A Northern|Notes from a|Beyond the|The Paper + Orchard|Harbour|Winter|Lighthouse|
+Garden|Railway@thesis: Water|Trust|Noise|Timber|Light|Memory + in small towns|and public space|in early schooling
+@recipe menu dish: Roast squash soup|Lentil stew|Herb omelette|Bean chilli|Apple crumble|Barley risotto|Fish pie|Beetroot
+salad|Spinach pancakes|Rice pudding|Chickpea curry|Potato gratin + |, oven baked|, large batch
+@animal patient.animal dog pet: Biscuit|Juno|Pepper|Willow|Otto|Clover|Mabel|Rusty|Hazelnut|Figaro|Nettle|Poppy|Saffron
+@document checklist template policy: Site access|Data handling|Fire safety|Cleaning|Onboarding|Lone working|Waste
+sorting|Key handover + policy|procedure|checklist|guide
+@expense_claim claim expense fee charge: Train to the client|Team lunch|Hotel, two nights|Printer paper|Parking|Replacement
+key|Deep cleaning|Broken shelf|Course fee + |, May|, June
+@job_opening role job_title: Site|Service|Project|Kitchen|Workshop|Office|Night + supervisor|assistant|coordinator|lead
+@collection_object object: Bronze weight|Harbour at dusk|Clay lamp|Silver thimble|Ship model|Loom shuttle|Field map + |,
+1840s|, pair|, fragment@prop: Brass key|Cipher wheel|Lantern|Locked chest|Torn map|Star chart + |, spare|, room 2
+@feature_request idea change_request: Dark theme|Export to a spreadsheet|Saved filters|Weekly digest|Bulk edit|Calendar
+feed + |on phones|for teams|per role
+@goal: Read twelve books|Walk every day|Save for a bicycle|Learn a language|Answer within an hour|Halve the waste
+@route line: North|River|Market|Hill|Station|Harbour + loop|round@portion allergen allergens allergies dietary: Nuts|
+Gluten|Milk|Eggs|Celery|Mustard@medicine vaccine: Worming drench|Vitamin drops|Eye ointment|Booster|Antibiotic, 5 days|
+Saline@species tree: Small-leaved lime|Field maple|Silver birch|Hornbeam|Rowan@breed: Terrier mix|Shorthair|Collie|Mountain
+sheep|Spaniel|Tabby@dose: 5 ml|10 mg|1 tablet|2 drops@frequency: once a day|twice a day|weekly@floor: 0|1|2|3@sector:
+Construction|Health care|Retail|Food@period: Spring 2026|Summer 2026|Autumn 2026@hours: Mon-Fri 8:00-17:00|Mon-Sat
+9:00-18:00|by appointment@reason: Planned work|Family matter|Change of plans|Earlier date wanted|Space is needed@cause:
+Wear and tear|Operator error|Wrong part fitted|Missed service@transfer.reason move.reason: Closer to therapy|Isolation
+needed|Step down from intensive care|Ward closes for cleaning@purpose: Regular check|Handover|Repair|Measuring|Advice
+@tags features skills: indoor|urgent|regular|evening|quiet|accessible|first aid|languages@contact.tags: key account|
+newsletter|referral|local@text: as agreed|standard|see file|to be confirmed|special order@address: Alder Lane|Quarry Road|
+Mill Street|Station Road|Orchard Row|Finch Close + , Northbrook|, Eastmere|, Lower Fallow|, Kingsferry|, Marlow End
 @description details problem summary: First seen on Monday morning.|Reported by two people independently.|Happens every
 few days.|Was repaired once before. + It gets in the way of daily work.|A photograph is on file.|Access is through the
 side door.|Please call before coming.
-@notes remarks comment note requests: All as expected.|Asked for a call back in the afternoon.|Bring the second key.|
-Prefers mornings.|Part ordered, arrives next week.|Spoke to the front desk. + |Next check in four weeks.|No further steps.
-@outcome result resolution feedback minutes follow_up: Everything works again.|Two small points remain.|Agreed on the next
-date.|Very satisfied, would come again. + |Report sent the same day.|A second visit is planned.
-@body reply text: Good morning, could we move this to Thursday?|Thank you, that works for us.|We are still waiting for an
-answer.|The key was not where we expected it. + |Kind regards|Please confirm by tomorrow.
-@terms conditions method mitigation instructions: Prepare everything the day before.|Keep the passage clear at all times.|
-Two people are needed.|Check the label before use. + |Valid until revoked.|Let it rest for ten minutes.
-@de: Termin bestätigt.|Unterlagen fehlen noch.|Rückruf am Nachmittag.|Alles in Ordnung.|Ersatzteil bestellt.
-@es: Cita confirmada.|Falta un documento.|Llamar por la tarde.|Todo en orden.|Pedir la pieza.@fr: Rendez-vous confirmé.|Il
-manque un document.|Rappeler l'après-midi.|Tout est en ordre.|Pièce commandée.@pt: Consulta confirmada.|Falta um documento.|
-Ligar à tarde.|Tudo em ordem.@it: Appuntamento confermato.|Manca un documento.|Tutto in ordine.@nl: Afspraak bevestigd.|
-Document ontbreekt nog.|Alles in orde.@ja: 確認済み。|書類待ち。|午後に折り返し。|問題なし。@ar: تم التأكيد.|بانتظار المستندات.|
-كل شيء على ما يرام.
+@notes: All as expected.|Asked for a call back in the afternoon.|Bring the second key.|Prefers mornings.|Waiting for an
+answer.|Spoke to the front desk. + |Next look in four weeks.|No further steps.|See also last month.
+@remarks comment note: Everything in order.|Slight wear, still within limits.|Cleaned and adjusted.|One screw replaced.|
+Better than last time.|Needs a second look. + |Next check in four weeks.|Photograph taken.|No further steps.
+@outcome result resolution feedback minutes: Everything works again.|Two small points remain.|Agreed on the next date.|
+Very satisfied, would come again. + |Report sent the same day.|A second visit is planned.
+@body reply: Good morning, could we move this to Thursday?|Thank you, that works for us.|We are still waiting for an
+answer.|The key was not where we expected it. + |Kind regards.|Please confirm by tomorrow.
+@terms conditions method mitigation instructions: Prepare everything the day before.|Keep the passage clear.|Two people
+are needed.|Check the label before use. + |Valid until revoked.|Allow ten minutes.
+@de: Termin bestätigt.|Unterlagen fehlen noch.|Rückruf am Nachmittag.|Alles in Ordnung.@es: Cita confirmada.|Falta un
+documento.|Llamar por la tarde.|Todo en orden.@fr: Rendez-vous confirmé.|Il manque un document.|Rappeler l'après-midi.|
+Tout est en ordre.@pt: Consulta confirmada.|Falta um documento.|Tudo em ordem.@it: Appuntamento confermato.|Manca un
+documento.|Tutto in ordine.@nl: Afspraak bevestigd.|Document ontbreekt nog.|Alles in orde.@ja: 確認済み。|書類待ち。|
+午後に折り返し。|問題なし。@ar: تم التأكيد.|بانتظار المستندات.|كل شيء على ما يرام.
 """
 # fmt: on
+
+
+# --- draws: every number comes from a hash over names ---------------------------------------------
 
 
 def _roll(*names: object) -> int:
@@ -4753,189 +4767,80 @@ def _walk(size: int, number: int, *names: object) -> int:
 @once
 def _topics() -> Mapping[str, list[list[str]]]:
     """The heads and the tails of the phrases for a word."""
-    parts = (part.split(": ", 1) for part in " ".join(_TOPICS.split()).split("@")[1:])
-    halves = (
-        (keys, [half.strip().split("|") for half in f"{words} + ".split(" + ")[:2]]) for keys, words in parts
-    )
-    return {key: pair for keys, pair in halves for key in keys.split()}
+    parts = (part.split(": ", 1) for part in re.sub(r"\s+", " ", _TOPICS).split("@")[1:])
+    halves = ((keys, (f"{words} + ".split(" + ")[:2])) for keys, words in parts)
+    lists = ((keys, [re.split(r" ?\| ?", half.strip()) for half in pair]) for keys, pair in halves)
+    return {key: pair for keys, pair in lists for key in keys.split()}
 
 
 _ranges = once(lambda: dict(part.split("=") for part in _RANGES.split()))
 
 
-def _first(pattern_rows: Iterable[tuple[Any, ...]], name: str) -> tuple[Any, ...]:
+def _row_of(table: Iterable[Any], name: str) -> Any:
     """The first row of a table whose pattern, its last member, is found in the name."""
-    return next(row for row in pattern_rows if re.search(row[-1], name))
+    return next(row for row in table if re.search(row[-1], name))
 
 
-class _Row:
-    """One record in the making: its values so far, and draws that depend on nothing but its ids."""
+def _cents(value: Any) -> int:
+    return round(min(max(value or 0, -ENDLESS), ENDLESS) * CENTS)
 
-    def __init__(
-        self, world: _World, entity: Mapping[str, Any], record: Mapping[str, Any], place: int
-    ) -> None:
-        self.world, self.entity, self.given, self.place = world, entity, record, place
-        self.record, self.fields = dict(record), {field["id"]: field for field in entity["fields"]}
-        self.noun, self.key = entity["id"].split("_")[-1], f"{world.seed} {entity['id']} {record['id']}"
-        tail = re.search("[0-9]{1,3}$", record["id"])
-        self.number = int(tail[0]) if tail else _roll(self.key) % RECORDS_MAX
-        self.salt, self.days = _roll(self.key) | 1, {}
 
-    def draw(self, name: str, low: int, high: int) -> int:
-        return low + _roll(self.key, name) % (high - low + 1)
+def _plain(cents: int) -> float:
+    return cents / CENTS if cents % CENTS else cents // CENTS
 
-    def pick(self, name: str, choices: Sequence[Any]) -> Any:
-        return choices[self.draw(name, 0, len(choices) - 1)]
 
-    def walk(self, name: str, size: int) -> int:
-        return _walk(size, self.number, self.world.seed, self.entity["id"], name)
+# --- entities: what their fields make of them -----------------------------------------------------
 
-    def phrase(self, name: str, key: str) -> str:
-        """A phrase of a topic, another one for each record until all have been used."""
-        heads, tails = _topics()[key]
-        spot = self.walk(name, len(heads) * len(tails))
-        return f"{heads[spot % len(heads)]} {tails[spot // len(heads)]}".strip().replace(" ,", ",")
+
+class _Kind:
+    """An entity: its words, what its records are, the stages of its status, the roles of its dates."""
+
+    def __init__(self, entity: Mapping[str, Any]) -> None:
+        self.id, self.label, self.display, self.given = (
+            entity.get(k) for k in ("id", "label", "display", "records")
+        )
+        self.fields: Mapping[str, Any] = {field["id"]: field for field in entity["fields"]}
+        self.words = [
+            self.id,
+            *self.id.split("_")[::-1],
+            find_archetype(self.id.replace("_", " ")).name.replace(" ", "_"),
+        ]
+        self.noun, self.found = self.words[1], {}
+        self.dates = {
+            n: _row_of(_DATES, n) for n, field in self.fields.items() if field["type"] in DATE_TYPES
+        }
+        self.status = self.find("", "status")
+        self.stages = _read_stages(self.fields[self.status]["values"]) if self.status else []
+        self.sort = self._sort(entity.get("icon", ""))
+
+    def _sort(self, icon: str) -> str:
+        """What the records are, by the entity's own fields alone: a row of _ROWS."""
+        roles = {date[0] for date in self.dates.values()}
+        named = self.fields[self.display]["type"] == "text" and not _row_of(_CODES, self.display)[0]
+        if named and (
+            icon == "person"
+            or self.noun in _PERSONS
+            or (self.find("", "email", "phone") and not set(self.words) & set(_topics()))
+        ):
+            return "people"
+        if self.find("", "ref") and not self.status:
+            return "child"
+        if self.status and roles & {"made", "start", "plan", "due"}:
+            return "work"
+        return "thing" if roles or len(self.fields) > FEW_FIELDS else "few"
 
     def find(self, pattern: str, *types: str) -> str:
         """The id of the first field of one of the types whose id matches, or ""."""
-        fields = self.fields.values()
-        return next((f["id"] for f in fields if f["type"] in types and re.search(pattern, f["id"])), "")
-
-    def get(self, name: str) -> Any:
-        """A field's value, given or made now; "" for no field and for a value that asks for itself."""
-        if name not in self.record and name in self.fields:
-            self.record[name] = ""
-            self.record[name] = _make_value(self, self.fields[name])
-        return self.record.get(name, "")
-
-    def cents(self, name: str) -> int:
-        return int((self.get(name) or 0) * CENTS + 0.5)
-
-    def parent(self, name: str) -> _Row | None:
-        """The row that the ref field `name` points to."""
-        return self.world.rows.get(self.fields[name]["entity"], {}).get(self.get(name))
-
-    def parents(self) -> list[_Row]:
-        """The rows pointed to; only of entities of lower rank, so that no chain closes."""
-        rank = self.world.rank
-        refs = [
-            f["id"]
-            for f in self.fields.values()
-            if rank.get(f.get("entity"), CENTS) < rank[self.entity["id"]]
-        ]
-        return [row for row in map(self.parent, refs) if row]
-
-    def title(self) -> str:
-        """What the record is called, where a text says so; a person's whole name."""
-        parts = [self.find(f"^({words})", "text") for words in ("first|given", "last|family|sur")]
-        name = self.entity["display"]
-        if all(parts):
-            return f"{self.get(parts[0])} {self.get(parts[1])}"
-        return self.get(name) if self.fields[name]["type"] in ("text", "person") else ""
-
-    def stage(self) -> _Stage:
-        """How far along the record is: as its status says, else drawn."""
-        status = self.find("", "status")
-        if not self.get(status):
-            return _STAGES[self.pick("stage", _UNSTATED)]
-        values = self.fields[status]["values"]
-        return _read_stages(values)[values.index(self.get(status))]
-
-
-class _World:
-    """All rows of a blueprint, and what its entities are."""
-
-    def __init__(self, blueprint: Mapping[str, Any]) -> None:
-        from datetime import date
-
-        self.seed, self.lang = blueprint["seed"], blueprint["lang"].split("-")[0].lower()
-        self.rtl, self.today = blueprint["dir"] == "rtl", date.fromisoformat(blueprint["asOf"]).toordinal()
-        self.entities = {entity["id"]: entity for entity in blueprint["entities"]}
-        self.people = [name for name, entity in self.entities.items() if _kind_of(entity) == "people"]
-        self.crews: dict[str, list[str]] = {}
-        self.rank: dict[str, int] = {}
-        while len(self.rank) < len(
-            self.entities
-        ):  # those first whose refs are ranked; a circle is cut where it begins
-            left = [name for name in self.entities if name not in self.rank]
-            free = [
-                name
-                for name in left
-                if not any(
-                    f.get("entity") in left and f["entity"] != name for f in self.entities[name]["fields"]
-                )
-            ]
-            self.rank[(free or left)[0]] = len(self.rank)
-        self.taken = {
-            name: {record.get(entity["display"]) for record in entity.get("records", ())}
-            for name, entity in self.entities.items()
-        }
-        self.rows = {
-            name: {
-                record["id"]: _Row(self, self.entities[name], record, place)
-                for place, record in enumerate(records)
-            }
-            for name, records in _plan_records(blueprint).items()
-        }
-
-    def person(self, group: str, number: int) -> str:
-        """The name of person `number` of a group: an entity, or "staff"."""
-        if group == (self.people or ["staff"])[0] and number in _HARD_NAMES and not self.rtl:
-            return _HARD_NAMES[number]
-        given, family = (
-            [word.split("=")[0] for word in names.split()]
-            for names in (_ARABIC if self.rtl else _GIVEN_AND_FAMILY)
-        )
-        groups = len(given) // NAME_GROUP
-        spot = _walk(groups * NAME_GROUP * NAME_GROUP, number, self.seed, group)
-        first, place = spot % groups * NAME_GROUP, spot // groups
-        return f"{given[first + place % NAME_GROUP]} {family[first + place // NAME_GROUP]}"
-
-    def crew(self, field: str) -> list[str]:
-        """The names a person field draws from: of the people its words name, else of the staff."""
-        if field not in self.crews:
-            fits = [name for name in self.people if set(field.split("_")) & set(name.split("_"))]
-            fits += [name for name in self.people if name in _STAFF]
-            names = [row.title() for row in self.rows[fits[0]].values()] if fits else []
-            staff = (self.person("staff", number) for number in range(1, STAFF_COUNT + 1))
-            self.crews[field] = [name for name in names if name] or list(staff)
-        return self.crews[field]
-
-
-def _kind_of(entity: Mapping[str, Any]) -> str:
-    """What its records are, by its own fields alone: a row of _ROWS."""
-    types = {field["type"] for field in entity["fields"]}
-    named = next(field for field in entity["fields"] if field["id"] == entity["display"])
-    noun = entity["id"].split("_")[-1]
-    if named["type"] == "text" and _first(_CODES, named["id"])[0] == "" and noun not in _topics():
-        if noun in _PERSONS or types & {"email", "phone"}:
-            return "people"
-    roles = {_first(_DATES, field["id"])[0] for field in entity["fields"] if field["type"] in DATE_TYPES}
-    if "ref" in types and "status" not in types:
-        return "child"
-    if "status" in types and roles & {"made", "start", "plan", "due"}:
-        return "work"
-    return "thing" if roles or len(types) > FEW_TYPES else "few"
-
-
-def _plan_records(blueprint: Mapping[str, Any]) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """The records of each entity, new ones as stubs; fewer where they would be too many in all."""
-    given = {entity["id"]: entity.get("records") for entity in blueprint["entities"]}
-    wanted = {}
-    for entity in blueprint["entities"]:
-        low, high = _ROWS[_kind_of(entity)]
-        if given[entity["id"]] is None:
-            wanted[entity["id"]] = low + _roll(blueprint["seed"], entity["id"]) % (high - low + 1)
-    room = RECORDS_MAX - sum(len(records) for records in given.values() if records)
-    for name, count in wanted.items():
-        most = min(count, count * room // sum(wanted.values()))
-        given[name] = [{"id": f"{name.replace('_', '-')}-{number}"} for number in range(1, most + 1)]
-    return given
+        key = (pattern, *types)
+        if key not in self.found:
+            fits = (n for n, field in self.fields.items() if field["type"] in types and re.search(pattern, n))
+            self.found[key] = next(fits, "")
+        return self.found[key]
 
 
 def _read_stages(values: Sequence[str]) -> list[_Stage]:
     """The stage of each value of a status: by its words, the first and the last one by their place."""
-    found = [_first(_STAGES, value.lower()) for value in values]
+    found = [_row_of(_STAGES, value.lower()) for value in values]
     settled = found[0].name == "now" and found[0] is not _STAGES[-1]
     if not settled and found[0].name != "today":
         found[0] = _FIRST
@@ -4945,395 +4850,522 @@ def _read_stages(values: Sequence[str]) -> list[_Stage]:
     return found
 
 
-def _make_status(row: _Row, field: Mapping[str, Any]) -> str:
-    """The first rows meet every value once, the others as often as its stage is common."""
-    values, name = field["values"], field["id"]
-    if 0 < row.number <= len(values):
-        return values[(_roll(row.world.seed, row.entity["id"], name) + row.number) % len(values)]
-    shares = [stage.share for stage in _read_stages(values)]
-    return row.pick(
-        name, [v for v, share in zip(values, shares) for _ in range(share * 2 // shares.count(share))]
-    )
-
-
-def _days(row: _Row) -> Mapping[str, int]:
-    """The hidden course of a record in days from today: made, start, plan, end, due, over."""
-    if row.days:
-        return row.days
-    stage, entity = row.stage(), row.entity["id"]
-    plan = row.draw("plan", stage.low, stage.high)
-    if plan and (row.world.today + plan - 1) % WEEK_DAYS >= WORK_DAYS:
-        plan += 2 if plan > 0 else -2
-    since = "plan" if re.search(_AFTER, entity) else "made"
-    floors = [min(_days(parent)[since], -1) for parent in row.parents() if _kind_of(parent.entity) == "work"]
-    made = max([min(plan, 0) - row.draw("made", 1, MADE_DAYS), *floors])
-    plan, span = max(plan, made), row.draw("span", 2, MONTH_DAYS)
-    if re.search(_LONG, entity):
-        span, made = YEAR_DAYS, made - YEAR_DAYS * 2
-    start = {"now": -row.draw("start", 1, span - 1), "over": plan - span, "odd": plan - span}.get(
-        stage.name, plan
-    )
-    start = max(start, made)
-    end = plan if stage.name in ("over", "odd") else start + span
-    row.days = {
-        "made": made,
-        "start": start,
-        "plan": plan,
-        "end": end,
-        "due": plan + row.draw("due", 1, DUE_DAYS),
+def _rank_kinds(kinds: Mapping[str, _Kind]) -> dict[str, int]:
+    """The entities' places in an order where each comes after those it refers to; a circle is cut at its first."""
+    refs = {
+        name: {field.get("entity") for field in kind.fields.values()} - {name} for name, kind in kinds.items()
     }
-    row.days["over"] = min(plan + row.draw("over", 0, OVER_DAYS), -1)
-    return row.days
+    rank: dict[str, int] = {}
+    while len(rank) < len(refs):
+        left = [name for name in refs if name not in rank]
+        rank[next((name for name in left if not refs[name].intersection(left)), left[0])] = len(rank)
+    return rank
 
 
-def _day(row: _Row, name: str) -> int | None:
-    """The day that a date field shows, counted from today, or None for what has not happened."""
-    role, low, high, _ = _first(_DATES, name)
-    days, stage, status = _days(row), row.stage().name, row.get(row.find("", "status"))
-    if role in ("made", "over", "plan") and status:
-        stems = {word[:STEM_CHARS] for word in name.split("_")}
-        values = row.fields[row.find("", "status")]["values"]
-        mark = max(
-            place for place, value in enumerate(values) if not place or value[:STEM_CHARS].lower() in stems
-        )
-        reached = values.index(status)
-        if mark and (reached < mark or (stage == "odd" and reached != mark)):
-            return None
-        if mark:
-            last = days["over"] if stage == "over" else min(days["plan"], 0)
-            return days["made"] + (last - days["made"]) * mark // reached
-    if role == "over" and stage != "over":
+def _plan_records(seed: int, kinds: Mapping[str, _Kind]) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """The records of each entity, new ones as stubs; fewer where they would be too many in all."""
+    lists = {name: kind.given for name, kind in kinds.items()}
+    room = RECORDS_MAX - sum(len(records) for records in lists.values() if records)
+    spans = {name: _ROWS[kind.sort] for name, kind in kinds.items() if kind.given is None}
+    wanted = {name: low + _roll(seed, name) % (high - low + 1) for name, (low, high) in spans.items()}
+    for name, count in wanted.items():
+        most = min(count, count * room // sum(wanted.values()))
+        lists[name] = [{"id": f"{name.replace('_', '-')}-{number}"} for number in range(1, most + 1)]
+    return lists
+
+
+class _World:
+    """All rows of a blueprint, and the people in it."""
+
+    def __init__(self, blueprint: Mapping[str, Any]) -> None:
+        from datetime import date
+
+        self.seed, self.lang = blueprint["seed"], blueprint["lang"].split("-")[0].lower()
+        self.rtl, today = blueprint["dir"] == "rtl", date.fromisoformat(blueprint["asOf"]).toordinal()
+        # Far enough from either end of the calendar for every date around it.
+        self.today = min(max(today, CENTS * YEAR_DAYS), date.max.toordinal() - WEEK_DAYS * YEAR_DAYS)
+        kinds = self.kinds = {entity["id"]: _Kind(entity) for entity in blueprint["entities"]}
+        self.people = [name for name, kind in kinds.items() if kind.sort == "people"]
+        self.crews: dict[str, list[str]] = {}
+        self.rank, self.rows = _rank_kinds(kinds), {}
+        for name, records in _plan_records(self.seed, kinds).items():
+            rows = (_Row(self, kinds[name], record, place) for place, record in enumerate(records))
+            self.rows[name] = {row.given["id"]: row for row in rows}
+        self.taken = {
+            name: {r.given.get(r.kind.display) for r in rows.values()} for name, rows in self.rows.items()
+        }
+
+    def person(self, group: str, number: int) -> str:
+        """The name of person `number` of a group: an entity, "staff", or a word for others."""
+        if group == (self.people or ["staff"])[0] and number in _HARD_NAMES and not self.rtl:
+            return _HARD_NAMES[number]
+        texts = _ARABIC if self.rtl else _GIVEN_AND_FAMILY
+        given, family = ([word.split("=")[0] for word in text.split()] for text in texts)
+        groups = len(given) // NAME_GROUP
+        spot = _walk(groups * NAME_GROUP * NAME_GROUP, number, self.seed, group)
+        first, place = spot % groups * NAME_GROUP, spot // groups
+        return f"{given[first + place % NAME_GROUP]} {family[first + place // NAME_GROUP]}"
+
+    def crew(self, field: str) -> list[str]:
+        """The names a person field draws from: of the people its words name, of outsiders, else of the staff."""
+        if field not in self.crews:
+            fits = [name for name in self.people if set(field.split("_")) & set(name.split("_"))]
+            outside = re.search(_OUTSIDERS, field)
+            fits += [name for name in self.people if name in _STAFF and not outside]
+            names = [row.title() for row in self.rows[fits[0]].values()] if fits else []
+            group = outside[0] if outside else "staff"
+            names = names or [self.person(group, number) for number in range(1, STAFF_COUNT + 1)]
+            self.crews[field] = [name for name in names if name and name not in _HARD_NAMES.values()]
+        return self.crews[field]
+
+
+class _Row:
+    """One record in the making: its values so far, and draws that depend on nothing but its ids."""
+
+    def __init__(self, world: _World, kind: _Kind, given: Mapping[str, Any], place: int) -> None:
+        self.world, self.kind, self.given, self.place = world, kind, given, place
+        self.record, self.key = dict(given), f"{world.seed} {kind.id} {given['id']}"
+        tail, self.salt = re.search("[0-9]{1,3}$", given["id"]), _roll(self.key) | 1
+        self.number = int(tail[0]) if tail else self.salt % RECORDS_MAX
+        self.kept: dict[str, Any] = {}
+
+    def draw(self, name: str, low: int, high: int) -> int:
+        return low + _roll(self.key, name) % (high - low + 1)
+
+    def pick(self, name: str, choices: Sequence[Any]) -> Any:
+        return choices[self.draw(name, 0, len(choices) - 1)]
+
+    def walk(self, name: str, size: int) -> int:
+        return _walk(size, self.number, self.world.seed, self.kind.id, name)
+
+    def phrase(self, name: str, key: str) -> str:
+        """A phrase of a topic, another one for each record until all have been used."""
+        heads, tails = _topics()[key]
+        spot = self.walk(name, len(heads) * len(tails))
+        return f"{heads[spot % len(heads)]} {tails[spot // len(heads)]}".strip().replace(" ,", ",")
+
+    def get(self, name: str) -> Any:
+        """A field's value, given or made now; "" for no field and for a value that asks for itself."""
+        if name not in self.record and name in self.kind.fields:
+            self.record[name] = ""
+            self.record[name] = _make_value(self, self.kind.fields[name])
+        return self.record.get(name, "")
+
+    def cents(self, name: str) -> int:
+        return _cents(self.get(name))
+
+    def parent(self, name: str) -> _Row | None:
+        """The row that the ref field `name` points to."""
+        return self.world.rows.get(self.kind.fields[name].get("entity"), {}).get(self.get(name))
+
+    def parents(self) -> list[_Row]:
+        """The rows pointed to; only of entities of lower rank, so that no chain closes."""
+        if "parents" not in self.kept:
+            rank, own = self.world.rank, self.world.rank[self.kind.id]
+            refs = [
+                name for name, field in self.kind.fields.items() if rank.get(field.get("entity"), own) < own
+            ]
+            self.kept["parents"] = [row for row in map(self.parent, refs) if row]
+        return self.kept["parents"]
+
+    def title(self) -> str:
+        """What the record is called, where a text says so; a person's whole name."""
+        parts = [self.kind.find(f"^({words})", "text") for words in ("first|given", "last|family|sur")]
+        if all(parts):
+            return f"{self.get(parts[0])} {self.get(parts[1])}"
+        named = self.kind.fields[self.kind.display]["type"] in ("text", "person")
+        return self.get(self.kind.display) if named else ""
+
+    def stage(self) -> _Stage:
+        """How far along the record is: as its status says, else drawn."""
+        status = self.get(self.kind.status)
+        if not status:
+            return _STAGES[self.pick("stage", _UNSTATED)]
+        return self.kind.stages[self.kind.fields[self.kind.status]["values"].index(status)]
+
+    def days(self) -> Mapping[str, int]:
+        """The hidden course of a record in days from today: made, start, plan, end, due, over."""
+        if "days" not in self.kept:
+            self.kept["days"] = self._course()
+        return self.kept["days"]
+
+    def _course(self) -> dict[str, int]:
+        stage = self.stage()
+        plan, span = self.draw("plan", stage.low, stage.high), self.draw("span", 2, MONTH_DAYS)
+        if plan and (self.world.today + plan - 1) % WEEK_DAYS >= WORK_DAYS:
+            plan += 2 if plan > 0 else -2
+        since = "plan" if re.search(_AFTER, self.kind.id) else "made"
+        floors = [min(parent.days()[since], -1) for parent in self.parents() if parent.kind.sort == "work"]
+        made = max([min(plan, 0) - self.draw("made", 1, MADE_DAYS), *floors])
+        plan = max(plan, made)
+        if re.search(_LONG, self.kind.id):
+            span, made = YEAR_DAYS, made - 2 * YEAR_DAYS
+        closed = stage.name in ("over", "odd")
+        start = plan - span if closed else plan
+        if stage.name == "now":
+            start = -self.draw("start", 1, span - 1)
+        start = max(start, made)
+        course = {"made": made, "start": start, "plan": plan, "end": plan if closed else start + span}
+        over = min(plan + self.draw("over", 0, OVER_DAYS), -1)
+        return {**course, "due": plan + self.draw("due", 1, DUE_DAYS), "over": over}
+
+
+# --- dates ----------------------------------------------------------------------------------------
+
+
+def _milestone(row: _Row, name: str) -> int | None | str:
+    """The day on which the status came to the value a date is named after, "" before that; None for other dates."""
+    status, stage = row.get(row.kind.status), row.stage().name
+    values = row.kind.fields[row.kind.status]["values"] if status else []
+    stems = {word[:STEM_CHARS] for word in name.split("_")}
+    marks = [place for place, value in enumerate(values) if place and value[:STEM_CHARS].lower() in stems]
+    if not marks:
         return None
+    reached, days = values.index(status), row.days()
+    if reached < marks[-1] or (stage == "odd" and reached != marks[-1]):
+        return ""
+    last = days["over"] if stage == "over" else min(days["plan"], 0)
+    return days["made"] + (last - days["made"]) * marks[-1] // reached
+
+
+def _day(row: _Row, name: str) -> int | str:
+    """The day that a date field shows, counted from today, or "" for what has not happened."""
+    role, low, high, _ = row.kind.dates[name]
+    days, stage = row.days(), row.stage().name
     if role == "born":
         return -int(_in_range(row, "born", name, {})) * YEAR_DAYS - row.draw("birthday", 0, YEAR_DAYS)
-    if role == "later" and re.search("expired|ended|lapsed", str(status)):
+    day = _milestone(row, name) if role in ("made", "over", "plan") else None
+    if day is not None:
+        return day
+    if role == "over" and stage != "over":
+        return ""
+    if role == "later" and re.search("expired|ended|lapsed", str(row.get(row.kind.status)).lower()):
         return -row.draw(name, 1, MONTH_DAYS)
-    if role in ("plan", "start") and re.search(_LOGS, row.entity["id"]):
+    if row.kind.sort == "people" and name.startswith("start") and stage != "ahead":
+        low, high = _PAST_DAYS
+    if role in ("plan", "start") and re.search(_LOGS, row.kind.id):
         return days["made"]
     return row.draw(name, low, high) if low < high else days[role]
 
 
-def _make_date(row: _Row, field: Mapping[str, Any]) -> str:
+def _make_date(row: _Row, name: str) -> str:
     """A day, with a quarter of an hour in working hours; what ends or is over comes after the start."""
     from datetime import datetime, timedelta
 
-    name, days = field["id"], _days(row)
-    role, day = _first(_DATES, name)[0], _day(row, name)
-    if day is None:
+    day, plan, role = _day(row, name), row.days()["plan"], row.kind.dates[name][0]
+    if day == "":
         return ""
+    if row.kind.fields[name]["type"] == "date":
+        return datetime.fromordinal(row.world.today + day).date().isoformat()
+    day = plan if role in ("start", "end") else day
     quarter = row.draw("quarter", *_QUARTERS)
-    if field["type"] == "datetime":
-        day = days["plan"] if role in ("start", "end") else day
-        length = row.get(row.find(_LENGTH, "duration")) or _in_range(row, "~", "length", {})
-        if role == "end" or (role == "over" and day == days["plan"]):
-            quarter += max(int(length) // QUARTER_MINUTES, 1)
-        elif role in ("made", "over"):
-            quarter = (
-                _QUARTERS[0] - 1 - row.draw(name, 0, 2) if day == days["plan"] else row.draw(name, *_QUARTERS)
-            )
-    moment = datetime.fromordinal(max(row.world.today + day, 1)) + timedelta(
-        minutes=quarter * QUARTER_MINUTES
-    )
-    return moment.isoformat()[: len(AS_OF_DATE) if field["type"] == "date" else -len(":00")]
+    if role == "end" or (role == "over" and day == plan):
+        length = row.get(row.kind.find(_LENGTH, "duration")) or _in_range(row, "~", "length", {})
+        quarter += int(min(max(length, QUARTER_MINUTES), LENGTH_MAX_MINUTES)) // QUARTER_MINUTES
+    elif role == "made" and day == plan:
+        quarter = _QUARTERS[0] - row.draw(name, 1, 4)
+    elif role not in ("plan", "start"):
+        quarter = row.draw(name, *_QUARTERS)
+    moment = datetime.fromordinal(row.world.today + day) + timedelta(minutes=quarter * QUARTER_MINUTES)
+    return moment.isoformat()[: -len(":00")]
+
+
+# --- numbers --------------------------------------------------------------------------------------
 
 
 def _in_range(row: _Row, kind: str, name: str, field: Mapping[str, Any]) -> float:
     """A number as type and name suggest, within the field's own limits; small ones are more frequent."""
-    words = [*name.split("_")[::-1], ""]
-    spans = (_ranges().get(kind + key) for word in words for key in (f"{row.noun}.{word}", word))
-    least, most, step = (round(float(part) * CENTS) for part in next(filter(None, spans)).split(":"))
-    low, high = (
-        round(field.get(limit, other) * CENTS) for limit, other in (("min", -ENDLESS), ("max", ENDLESS))
-    )
+    words = [name, *name.split("_")[::-1], ""]
+    spans = (_ranges().get(kind + key) for word in words for key in (f"{row.kind.noun}.{word}", word))
+    least, most, step = (_cents(float(part)) for part in next(filter(None, spans)).split(":"))
+    low, high = _cents(field.get("min", -ENDLESS)), _cents(field.get("max", ENDLESS))
     if least > high or most < low:  # the field's limits are elsewhere
-        least, most = (low, min(high, 2 * low)) if low > -ENDLESS * CENTS else (high, high)
+        least, most = (low, min(high, 2 * low)) if "min" in field else (high, high)
     least, most = max(least, low), min(most, high)
     share = row.draw(name, 0, FINE)
     share = share * share // FINE if most > CENTS * max(least, 1) else share
-    value = least + (most - least) // step * share // FINE * step
-    return value / CENTS if value % CENTS else value // CENTS
+    return _plain(least + (most - least) // step * share // FINE * step)
 
 
 def _children(row: _Row, pattern: str) -> list[_Row] | None:
     """The rows of entities whose noun matches that point here; None where there is no such entity."""
-    found, own = None, row.entity["id"]
-    for name, rows in row.world.rows.items():
-        refs = [f["id"] for f in row.world.entities[name]["fields"] if f.get("entity") == own]
-        if refs and name != own and re.search(pattern, name.split("_")[-1]):
+    found, own = None, row.kind.id
+    for name, kind in row.world.kinds.items():
+        ref = next((other for other, field in kind.fields.items() if field.get("entity") == own), "")
+        if ref and name != own and re.search(pattern, kind.noun):
             found = (found or []) + [
-                child for child in rows.values() if child.get(refs[0]) == row.record["id"]
+                r for r in row.world.rows[name].values() if r.get(ref) == row.given["id"]
             ]
     return found
 
 
 def _derive_money(row: _Row, name: str) -> int | None:
     """Cents that follow from other values: tax, totals, quantity times price, a sum, a parent's price."""
-    net, tax, rate = row.find("^net", "money"), row.find("tax|vat", "money"), row.find("tax|vat", "percent")
-    price, quantity = row.find("price|unit_cost|rate", "money"), row.find("quantity|qty|hours", "number")
+    find, cents = row.kind.find, row.cents
+    net, tax, rate = find("^net", "money"), find("tax|vat", "money"), find("tax|vat", "percent")
+    price, quantity = find("price|unit_cost|rate", "money"), find("quantity|qty|hours", "number")
+    total = re.search(_TOTAL, name)
     if net and name == tax:
-        return row.cents(net) * VAT_PERCENT // CENTS
-    if net and name != net and re.search(_TOTAL, name):
-        return row.cents(net) + (row.cents(tax) if tax else row.cents(net) * row.cents(rate) // CENTS**2)
-    if price and quantity and name != price and re.search(_TOTAL, name):
-        kept = CENTS**2 - row.cents(row.find("discount", "percent"))
-        return row.cents(price) * row.cents(quantity) * kept // CENTS**3
-    for pattern, noun in _SUMS:
-        lines = _children(row, noun) if re.search(pattern, name) else None
-        if lines is not None:
-            return sum(line.cents(line.find(_TOTAL, "money")) for line in lines)
+        return cents(net) * VAT_PERCENT // CENTS
+    if net and name != net and total:
+        return cents(net) + (cents(tax) if tax else cents(net) * cents(rate) // CENTS**2)
+    if price and quantity and name != price and total:
+        kept = CENTS**2 - cents(find("discount", "percent"))
+        return cents(price) * cents(quantity) * kept // CENTS**3
+    lines = next((_children(row, noun) for pattern, noun in _SUMS if re.search(pattern, name)), None)
+    if lines is not None:
+        return sum(line.cents(line.kind.find(_TOTAL, "money")) for line in lines)
     wanted = "^total" if name == "amount" else f"(^|_){name.split('_')[-1]}$"
-    same = ((parent, parent.find(wanted, "money")) for parent in row.parents() if re.search(_COPIED, name))
+    parents = row.parents() if re.search(_COPIED, name) else []
+    same = ((parent, parent.kind.find(wanted, "money")) for parent in parents)
     return next((parent.cents(field) for parent, field in same if field), None)
 
 
 def _derive_number(row: _Row, name: str) -> int | None:
     """Hundredths that follow from other values: a part, a stock level, an upper end, a span, a count."""
-    kind, stage, status = (
-        row.fields[name]["type"],
-        row.stage().name,
-        str(row.get(row.find("", "status"))).lower(),
-    )
-    for part, whole in _PARTS:
-        if re.search(part, name) and row.find(whole, kind) not in ("", name):
-            return (
-                row.cents(row.find(whole, kind)) * row.draw(name, *_PROGRESS[stage]) // CENTS // CENTS * CENTS
-            )
+    kind, status, find = row.kind.fields[name]["type"], str(row.get(row.kind.status)).lower(), row.kind.find
+    whole = next((find(whole, kind) for part, whole in _PARTS if re.search(part, name)), name)
+    if whole not in ("", name):
+        return row.cents(whole) * row.draw(name, *_PROGRESS[row.stage().name]) // CENTS // CENTS * CENTS
     if re.search("stock|on_hand", name) and re.search("out of|^low", status):
-        return 0 if "out" in status else row.cents(row.find("reorder|min", kind)) // CENTS // 2 * CENTS
-    lower = re.sub("(to|max)$", "(from|min)", name)
-    if lower != name and row.find(f"^{lower}$", kind):
-        return row.cents(row.find(f"^{lower}$", kind)) * row.draw(name, *_UPPER) // CENTS
-    if re.search("^(days|nights)", name) and row.find(_END_WORDS, *DATE_TYPES):
-        return (_days(row)["end"] - _days(row)["start"] + (name[0] == "d")) * CENTS
+        return 0 if "out" in status else row.cents(find("reorder|min", kind)) // CENTS // 2 * CENTS
+    lower = find("^" + re.sub("(to|max)$", "(from|min)$", name), kind)
+    if lower not in ("", name):
+        return row.cents(lower) * row.draw(name, *_UPPER) // CENTS
+    if re.search("^(days|nights)", name) and find(_END_WORDS, *DATE_TYPES):
+        return (row.days()["end"] - row.days()["start"] + (name[0] == "d")) * CENTS
     children = _children(row, f"^{name.split('_')[-1].rstrip('s')}$") if kind == "number" else None
     return None if children is None else len(children) * CENTS
 
 
 def _derive_percent(row: _Row, name: str) -> int | None:
     """Hundredths of a percent: one number as a share of another, else as far as the stage says."""
-    if not re.search("used|progress|complet|done|probab|spent|reached|filled", name):
+    pairs = ([row.kind.find(pattern, "number", "money") for pattern in pair] for pair in _PARTS)
+    part, whole = next((pair for pair in pairs if all(pair)), ("", ""))
+    if not re.search(_SHOWN, name):
         return None
-    for part, whole in _PARTS:
-        pair = [row.find(pattern, "number", "money") for pattern in (part, whole)]
-        if all(pair) and row.get(pair[1]):
-            return min(row.cents(pair[0]) * CENTS // row.cents(pair[1]), CENTS) * CENTS
+    if row.get(whole):
+        return min(max(row.cents(part) * CENTS // row.cents(whole), 0), CENTS) * CENTS
     return row.draw(name, *_PROGRESS[row.stage().name]) * CENTS
 
 
-def _make_number(row: _Row, field: Mapping[str, Any]) -> float:
-    name, kind = field["id"], field["type"]
-    derived = next(
-        (v for v in (derive(row, name) for derive in _DERIVED.get(kind, ())) if v is not None), None
-    )
-    if derived is None:
-        return _in_range(row, _SIGNS[kind], name, field)
-    return derived / CENTS if derived % CENTS else derived // CENTS
+def _make_number(row: _Row, name: str) -> float:
+    kind, field = row.kind.fields[name]["type"], row.kind.fields[name]
+    derive = {
+        "money": (_derive_money, _derive_number),
+        "number": (_derive_number,),
+        "percent": (_derive_percent,),
+    }
+    derived = (function(row, name) for function in derive.get(kind, ()))
+    cents = next((value for value in derived if value is not None), None)
+    return _in_range(row, _SIGNS[kind], name, field) if cents is None else _plain(cents)
+
+
+def _make_boolean(row: _Row, name: str) -> bool:
+    stage, percent, _ = _row_of(_TRUE, name)
+    return row.stage().name == stage if stage else row.draw(name, 1, CENTS) <= percent
+
+
+# --- words ----------------------------------------------------------------------------------------
 
 
 def _make_code(row: _Row, name: str, code: str) -> str:
-    """An identifier: N running number, Y year, P initials of the entity, # digit, @ letter."""
+    """An identifier after a pattern of _CODES; unlike those of the other records."""
     from datetime import date
 
-    words, base = row.entity["id"].split("_"), _roll(row.world.seed, row.entity["id"]) % FIRST_NUMBERS
+    words, base = row.kind.id.split("_"), _roll(row.world.seed, row.kind.id) % FIRST_NUMBERS
     letters = "".join(word[0] for word in words) if len(words) > 1 else words[0][: len("INV")]
     digits = iter(str(row.walk(name, 10 ** code.count("#"))).zfill(code.count("#")))
+    year = (
+        f"{date.fromordinal(row.world.today + row.days()['made']).year}-" if row.kind.sort == "work" else ""
+    )
     parts: Mapping[str, Callable[[int], str]] = {
-        "N": lambda _: f"{row.number + base:04d}",
-        "Y": lambda _: str(date.fromordinal(max(row.world.today + _days(row)["made"], 1)).year),
+        "N": lambda _: f"{year}{row.number + base:04d}",
         "P": lambda _: (words[0][:2] if letters in _UNFIT else letters).upper(),
         "#": lambda _: next(digits),
         "@": lambda place: row.pick(f"{name} {place}", "BCDFGHKLMNPRSTVWX"),
     }
-    return re.sub("[NYP#@]", lambda match: parts[match[0]](match.start()), code)
+    return re.sub("[NP#@]", lambda match: parts[match[0]](match.start()), code)
 
 
-def _make_words(row: _Row, field: Mapping[str, Any]) -> str:
-    """A text or long text: words of the field's or the entity's topic, in English; else the label and little more."""
-    name, entity, world, words = field["id"], row.entity, row.world, field["id"].split("_")[::-1]
-    titled = name == entity["display"] or words[0] in _TITLED
-    keys = [entity["id"], *entity["id"].split("_")[::-1]] if titled else [f"{row.noun}.{name}", name, *words]
-    long = field["type"] == "longtext"
-    keys = [key for key in (*keys, "notes" if long else "", world.lang) if key in _topics()]
-    if world.lang != "en":
-        keys = [world.lang] if long and world.lang in _topics() else []
-    if keys:
-        return row.phrase(name, keys[0])
-    if not titled:
-        return (
-            row.phrase(name, "text") if world.lang == "en" else f"{field['label']} {row.pick(name, 'ABCDEF')}"
-        )
-    if world.lang != "en":
-        return f"{entity['label']} {row.number}"
-    about = [parent.title() for parent in row.parents()] + [row.get(row.find("", "person"))]
-    about = [text for text in about if text]
-    whole = f"{entity['label']} for {about[0]}" if about else row.phrase("title", "thing")
-    return whole.replace("~", entity["label"].lower())[:LABEL_MAX_CHARS]
+def _make_words(row: _Row, name: str) -> str:
+    """A text or long text: a phrase of the field's or the entity's topic; in other languages labels and little more."""
+    kind, lang, words = row.kind, row.world.lang, [name, *name.split("_")[::-1]]
+    titled, long = words[1] in _TITLED, kind.fields[name]["type"] == "longtext"
+    keys = kind.words if titled else [f"{word}.{name}" for word in kind.words] + words
+    keys = [*keys, *(kind.words if name == kind.display else []), *(["notes"] if long else [])]
+    found = [key for key in (keys if lang == "en" else [lang] if long else []) if key in _topics()]
+    if found:
+        return row.phrase(name, found[0])
+    if titled or name == kind.display:
+        return _compose(row)
+    return (
+        row.phrase(name, "text")
+        if lang == "en"
+        else f"{kind.fields[name]['label']} {row.pick(name, 'ABCDEF')}"
+    )
 
 
-def _make_text(row: _Row, field: Mapping[str, Any]) -> str:
+def _compose(row: _Row) -> str:
+    """A title out of the entity's own label: for whom, where, or which one."""
+    label, about = row.kind.label, next(filter(None, (parent.title() for parent in row.parents())), "")
+    if row.world.lang != "en":
+        return f"{label} {row.number}"
+    if about:
+        text = f"{label} for {about}"[:LABEL_MAX_CHARS]
+        return text if text not in row.world.taken[row.kind.id] else f"{text}, no. {row.number}"
+    if row.kind.dates:
+        return f"{label} {row.phrase('place', 'place')}"
+    return f"{label} {row.pick('letter', 'ABCDEFGH')}{row.number}"
+
+
+def _make_text(row: _Row, name: str) -> str:
     """An identifier, a person's name, or words."""
-    name, entity, words = field["id"], row.entity["id"], field["id"].split("_")[::-1]
-    code, part = _first(_CODES, name)[0], re.search("^(first|given)|^(last|family|sur)", name)
+    words, code = name.split("_")[::-1], _row_of(_CODES, name)[0]
+    part = re.search("^(first|given)|^(last|family|sur)", name)
     if code:
         return _make_code(row, name, code)
-    if entity in row.world.people and (part or name == row.entity["display"] or words[0] in _TITLED):
-        whole = row.world.person(entity, row.number)
+    if row.kind.sort == "people" and (part or name == row.kind.display or words[0] in _TITLED):
+        whole = row.world.person(row.kind.id, row.number)
         return whole.partition(" ")[0 if part[1] else 2] if part else whole
     if words[0] in _PERSONS or (words[0] == "name" and words[-1] in _PERSONS):
-        return row.world.person(f"{entity} {name}", row.number)
-    return _make_words(row, field)
+        return row.world.person(f"{row.kind.id} {name}", row.number)
+    return _make_words(row, name)
 
 
-def _make_person(row: _Row, field: Mapping[str, Any]) -> str:
-    """One of the staff, another one than in the person fields before."""
-    people = [f["id"] for f in row.fields.values() if f["type"] == "person"]
-    used = [row.get(name) for name in people[: people.index(field["id"])]] + [row.title()]
-    return row.pick(field["id"], [name for name in row.world.crew(field["id"]) if name not in used] or [""])
-
-
-def _make_email(row: _Row, field: Mapping[str, Any]) -> str:
-    """An address after the name of the person (or else the record) that it belongs to."""
-    import unicodedata
-
-    persons = [row.get(name) for name, f in row.fields.items() if f["type"] == "person" or name in _PERSONS]
-    persons += [parent.title() for parent in row.parents() if parent.entity["id"] in row.world.people]
-    own = row.entity["id"] in row.world.people or not persons
-    latin = dict(pair.split("=") for half in _ARABIC for pair in half.split())
-    name = " ".join(
-        latin.get(word, word) for word in (row.title() if own else str(persons[0])).lower().split()
-    )
-    # The tables of Unicode 3.2 are the same in every Python.
-    plain = (
-        unicodedata.ucd_3_2_0.normalize("NFKD", name.translate(_UNSPLIT)).encode("ascii", "ignore").decode()
-    )
-    words = re.findall("[a-z0-9]+", plain) or [row.record["id"]]
-    domain = _roll(row.world.seed, row.entity["id"]) % len(_DOMAINS)
-    return f"{'.'.join(dict.fromkeys((words[0], words[-1])))}@example.{_DOMAINS[domain]}"
-
-
-def _make_ref(row: _Row, field: Mapping[str, Any]) -> str:
-    """A parent: the one that a nearer parent has, else drawn, so that some have many children and one has none."""
-    name, own, rank, refs = field["id"], row.entity["id"], row.world.rank, []
-    target, rows = field["entity"], list(row.world.rows.get(field["entity"], {}).values())
-    for other in row.fields.values():  # the fields before this one that point to the same entity
-        if other["id"] == name:
-            break
-        refs += [other["id"]] * (other.get("entity") == target)
-    used = {row.get(other) for other in refs}
-    for other in row.fields.values():
-        far = row.parent(other["id"]) if rank[target] < rank.get(other.get("entity"), 0) < rank[own] else None
-        shared = far and far.get(
-            next((f["id"] for f in far.fields.values() if f.get("entity") == target), "")
-        )
-        if shared and shared not in used:
-            return shared
-    after = re.search(_AFTER, own)
-    rows = rows[: row.place] if target == own else rows
-    rows = [
-        row
-        for row in rows
-        if row.record["id"] not in used and not (after and row.stage().name in ("ahead", "today"))
-    ]
-    dice, turn, cycle = _roll(row.key, name), _roll(row.world.seed, own, name), min(len(rows), len(_FANOUT))
-    scores = {r.record["id"]: dice * r.salt % HASH_PRIME * _FANOUT[(r.place + turn) % cycle] for r in rows}
-    return max(scores, key=lambda key: (scores[key], key)) if scores else ""
-
-
-def _make_choice(row: _Row, field: Mapping[str, Any]) -> str:
+def _make_choice(row: _Row, name: str) -> str:
     """One of the values; where one says what the status says, that one."""
-    status, values = str(row.get(row.find("", "status"))).lower()[:STEM_CHARS], field["values"]
-    return row.pick(
-        field["id"], [v for v in values if status and v.lower()[: STEM_CHARS - 1] == status[:-1]] or values
-    )
+    status, values = str(row.get(row.kind.status)).lower()[: STEM_CHARS - 1], row.kind.fields[name]["values"]
+    same = [value for value in values if status and value.lower().startswith(status)]
+    return row.pick(name, same or values)
 
 
-def _make_boolean(row: _Row, field: Mapping[str, Any]) -> bool:
-    stage, percent, _ = _first(_TRUE, field["id"])
-    return row.stage().name == stage if stage else row.draw(field["id"], 1, CENTS) <= percent
+def _make_status(row: _Row, name: str) -> str:
+    """The first rows meet every value once, the others as often as its stage is common."""
+    values = row.kind.fields[name]["values"]
+    if 0 < row.number <= len(values):
+        return values[(_roll(row.world.seed, row.kind.id, name) + row.number) % len(values)]
+    shares = [stage.share for stage in _read_stages(values)]
+    slots = (value for value, share in zip(values, shares) for _ in range(2 * share // shares.count(share)))
+    return row.pick(name, list(slots))
 
 
-def _make_tags(row: _Row, field: Mapping[str, Any]) -> list[str]:
-    name, key = (
-        field["id"],
-        next((word for word in field["id"].split("_")[::-1] if word in _topics()), "tags"),
-    )
-    words = (
-        _topics()[key][0] if row.world.lang == "en" else [f"{field['label']} {letter}" for letter in "ABCD"]
-    )
+def _make_tags(row: _Row, name: str) -> list[str]:
+    keys = [*(f"{word}.{name}" for word in row.kind.words), *name.split("_")[::-1], "tags"]
+    words = _topics()[next(key for key in keys if key in _topics())][0]
+    if row.world.lang != "en":
+        words = [f"{row.kind.fields[name]['label']} {letter}" for letter in "ABCD"]
     spots = {row.draw(f"{name} {turn}", 0, len(words) - 1) for turn in range(row.draw(name, 1, 3))}
     return [words[spot] for spot in sorted(spots)]
 
 
-_DERIVED = {
-    "money": (_derive_money, _derive_number),
-    "number": (_derive_number,),
-    "percent": (_derive_percent,),
+# --- people and references ------------------------------------------------------------------------
+
+
+def _make_person(row: _Row, name: str) -> str:
+    """Somebody else than in the person fields before; a field that means no person gets words."""
+    words = name.split("_")[::-1]
+    if words[0] not in _PERSONS and words[0] in _topics():
+        return _make_words(row, name)
+    people = [other for other, field in row.kind.fields.items() if field["type"] == "person"]
+    used = [row.get(other) for other in people[: people.index(name)]]
+    used += [row.title()] if row.kind.sort == "people" else []
+    free = [person for person in row.world.crew(name) if person not in used]
+    return row.pick(name, free or [""])
+
+
+def _make_email(row: _Row, name: str) -> str:
+    """An address after the name of the person, or else of the record, that it belongs to."""
+    import unicodedata
+
+    fields = row.kind.fields.items()
+    owners = [row.title()] if row.kind.sort == "people" else []
+    owners += [row.get(other) for other, field in fields if field["type"] == "person" or other in _PERSONS]
+    owners += [parent.title() for parent in row.parents() if parent.kind.sort == "people"]
+    owner = next(filter(None, [*owners, row.title(), "office"]))
+    latin = dict(pair.split("=") for text in _ARABIC for pair in text.split())
+    text = " ".join(latin.get(word, word) for word in owner.lower().translate(_UNSPLIT).split())
+    # The tables of Unicode 3.2 are the same in every Python.
+    plain = unicodedata.ucd_3_2_0.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    words = re.findall("[a-z0-9]+", plain) or [row.given["id"]]
+    domain = _DOMAINS[_roll(row.world.seed, row.kind.id) % len(_DOMAINS)]
+    return f"{'.'.join(dict.fromkeys((words[0], words[-1])))}@example.{domain}"
+
+
+def _make_ref(row: _Row, name: str) -> str:
+    """A parent: the one that a nearer parent has, else drawn, so that some have many children and one has none."""
+    fields, rank, target = row.kind.fields, row.world.rank, row.kind.fields[name]["entity"]
+    before = list(fields)[: list(fields).index(name)]
+    used = {row.get(other) for other in before if fields[other].get("entity") == target}
+    nearer = (n for n in fields if rank[target] < rank.get(fields[n].get("entity"), 0) < rank[row.kind.id])
+    for near in filter(None, map(row.parent, nearer)):
+        shared = near.get(
+            next((n for n, field in near.kind.fields.items() if field.get("entity") == target), "")
+        )
+        if shared and shared not in used:
+            return shared
+    rows = list(row.world.rows[target].values())
+    rows = rows[: row.place] if target == row.kind.id else rows
+    if re.search(_AFTER, row.kind.id):
+        rows = [other for other in rows if other.stage().name not in ("ahead", "today")]
+    cycle, turn = min(len(rows), len(_FANOUT)), _roll(row.world.seed, row.kind.id, name)
+    dice = _roll(row.key, name)
+    best = ((dice * r.salt % HASH_PRIME * _FANOUT[(r.place + turn) % cycle], r.given["id"]) for r in rows)
+    return max((pair for pair in best if pair[1] not in used), default=(0, ""))[1]
+
+
+# fmt: off
+_MAKERS: Mapping[str, Callable[[_Row, str], Any]] = {
+    "text": _make_text, "longtext": _make_words, "number": _make_number, "money": _make_number,
+    "percent": _make_number, "duration": _make_number, "date": _make_date, "datetime": _make_date,
+    "status": _make_status, "choice": _make_choice, "boolean": _make_boolean, "email": _make_email,
+    "person": _make_person, "tags": _make_tags, "ref": _make_ref,
+    "rating": lambda row, name: row.pick(name, _RATINGS),
+    "phone": lambda row, name: f"({row.pick('area', _AREAS)}) 555-01{row.walk(name, CENTS):02d}",
+    "url": lambda row, name: f"https://example.com/{row.kind.noun}/{row.given['id']}",
+    "address": lambda row, name: f"{row.draw(name, 1, CENTS)} {row.phrase(name, 'address')}",
 }
-_MAKERS: Mapping[str, Callable[[_Row, Mapping[str, Any]], Any]] = {
-    "text": _make_text,
-    "longtext": _make_words,
-    "number": _make_number,
-    "money": _make_number,
-    "percent": _make_number,
-    "duration": _make_number,
-    "date": _make_date,
-    "datetime": _make_date,
-    "status": _make_status,
-    "choice": _make_choice,
-    "boolean": _make_boolean,
-    "email": _make_email,
-    "person": _make_person,
-    "tags": _make_tags,
-    "ref": _make_ref,
-    "rating": lambda row, field: row.pick(field["id"], _RATINGS),
-    "phone": lambda row, field: f"({row.pick('area', _AREAS)}) 555-01{row.walk(field['id'], CENTS):02d}",
-    "url": lambda row, field: f"https://example.com/{row.noun}/{row.record['id']}",
-    "address": lambda row, field: f"{row.draw(field['id'], 1, CENTS)} {row.phrase(field['id'], 'address')}",
-}
+# fmt: on
 
 
 def _make_value(row: _Row, field: Mapping[str, Any]) -> Any:
-    """A value for a field: empty where nothing has come of it yet, and unlike all others where it names the record."""
-    name, kind, wanted = field["id"], field["type"], field.get("required")
-    if (
-        re.search(_OUTCOME, name)
-        and not wanted
-        and kind != "status"
-        and row.stage().name in ("ahead", "today", "now")
-    ):
+    """A value: empty where nothing has come of it yet, unlike all others where it names the record."""
+    name, kind, optional = field["id"], field["type"], not field.get("required")
+    waits = re.search(_OUTCOME, name) or (name, kind) == ("score", "percent")
+    if optional and waits and row.kind.status and kind != "status" and row.stage().name != "over":
         return ""
     if (
-        kind in ("longtext", "url", "phone")
-        and not wanted
+        optional
+        and kind in ("longtext", "url", "phone")
         and row.draw(f"{name} left out", 1, EMPTY_EVERY) == 1
     ):
         return ""
-    value, number = _MAKERS[kind](row, field), row.number
-    if name == row.entity["display"] and kind == "text":
-        taken = row.world.taken[row.entity["id"]]
-        while value in taken and row.number < number + RECORDS_PER_ENTITY_MAX:
-            row.number += 1
-            value = _MAKERS[kind](row, field)
-        row.number = number
-        value = f"{value} {row.place + 1}" if value in taken else value
-        taken.add(value)
+    value, number, taken = _MAKERS[kind](row, name), row.number, row.world.taken[row.kind.id]
+    if name != row.kind.display or kind != "text":
+        return value
+    while value in taken and row.number < number + RECORDS_PER_ENTITY_MAX:
+        row.number += 1
+        value = _MAKERS[kind](row, name)
+    row.number = number
+    value = f"{value} ({row.place + 1})" if value in taken else value
+    taken.add(value)
     return value
 
 
 def fill_records(blueprint: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    """A valid blueprint with whole records, and how many values were filled in.
+    """A blueprint with whole records, and how many values were filled in; the argument, a valid one, stays as it is.
 
-    An entity without `records` gets some; what is given stays, an explicit "" too. The argument is not changed.
+    An entity without `records` gets some; what is given stays, an explicit "" too.
     """
     world, entities, filled = _World(blueprint), [], 0
     for name in world.rank:  # names first, parents before children
         for row in world.rows[name].values():
-            row.get(row.entity["display"])
+            row.get(row.kind.display)
     for entity in blueprint["entities"]:
         records = []
         for row in world.rows[entity["id"]].values():
-            missing = [name for name in row.fields if name not in row.given]
-            made = {"id": row.given["id"], **{name: row.get(name) for name in row.fields}}
+            missing = [name for name in row.kind.fields if name not in row.given]
+            made = {"id": row.given["id"], **{name: row.get(name) for name in row.kind.fields}}
             records.append({**made, **row.given} if missing else row.given)
             filled += len(missing)
         entities.append({**entity, "records": records})
@@ -9042,7 +9074,11 @@ def words_for(lang: str) -> Mapping[str, str]:
 def render_page(blueprint: Mapping[str, Any]) -> str:
     """The self-contained page of a blueprint: one HTML file that opens from disk and sends no request."""
     assets = _assets()
-    data = {"words": words_for(blueprint["lang"]), "icons": json.loads(PAGE_ICONS), "blueprint": blueprint}
+    data = {
+        "words": words_for(blueprint["lang"]),
+        "icons": json.loads(PAGE_ICONS),
+        "blueprint": order_blueprint(blueprint),
+    }
     values = {
         **blueprint["theme"],
         "lang": blueprint["lang"],
@@ -10243,8 +10279,13 @@ def parse_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> Invoca
     """The invocation that `argv` (command first) spells; Failure unknown_tool or invalid_arguments."""
     row = find_row(argv[0], rows)
     parser = _PARSERS.get(row.command) or _PARSERS.setdefault(row.command, _build_parser(row))
-    found, extra = parser.parse_known_args(list(argv[1:]))
+    # What follows the first `--` is dealt out here: argparse has treated the mark differently over the years.
+    mark = argv.index("--") if "--" in argv else len(argv)
+    found, extra = parser.parse_known_args(list(argv[1:mark]))
     given = {name: value for name, value in vars(found).items() if value is not None}
+    free = [a.name for a in row.arguments if a.positional and a.name not in given]
+    given.update(zip(free, argv[mark + 1 :]))
+    extra += argv[mark + 1 :][len(free) :]
     values = {a.name: _typed(a, given[a.name]) for a in row.arguments if a.name in given}
     if extra:
         unknown = [f"{word}: is no option of {row.command}, or one argument too many" for word in extra]
@@ -10374,7 +10415,7 @@ def run_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> int:
     if first in ("-V", "--version"):
         write_text(sys.stdout, f"protoyard {__version__}")
         return EXIT_DONE
-    words = argv[: list(argv).index("--")] if "--" in argv else argv
+    words = argv[: argv.index("--")] if "--" in argv else argv
     envelope = execute(argv, rows=rows, call=Call(), stdin=lambda: sys.stdin.buffer.read())
     return print_outcome(envelope, rows, "--json" in words)
 
@@ -10674,13 +10715,12 @@ class Session:
         del self._flights[call.id]
         return [] if reply is None else [Send(reply)]
 
-    def render(self, call: ToolCall, envelope: Mapping[str, Any]) -> bytes:
-        """The answer to a call, for `finish`; costly for a large envelope, so it may be called from any thread."""
-        text = render_wire(render_json(envelope))[:-1]
+    def render(self, call: ToolCall, text: str, *, is_error: bool) -> bytes:
+        """The answer to a call, for `finish`, with `text` as its one item; may be called from any thread."""
         more = self.prepared("tools/call", call.revision)[1:-1]
         shape = b'{"content":[{"type":"text","text":%b}],"isError":%b%b%b}'
-        is_error = b"false" if envelope["ok"] else b"true"
-        return _render_result(call.id, shape % (text, is_error, b"," if more else b"", more))
+        error = b"true" if is_error else b"false"
+        return _render_result(call.id, shape % (render_wire(text)[:-1], error, b"," if more else b"", more))
 
     def progress(
         self, call: ToolCall, done: float, total: float | None, message: str, now: float
@@ -11077,6 +11117,40 @@ class _Job:
         self.is_over = threading.Event()  # no thread works on it any more
 
 
+def check_call(
+    request: ToolCall, rows: Mapping[str, Operation], *, read_only: bool, problem: Failure | None
+) -> list[str]:
+    """The argument vector of a call; the first Failure in the order of WIRE §6 (`problem` is the workspace's)."""
+    row = rows.get(request.name)
+    if row is None:
+        name = request.name[:TOOL_NAME_SHOWN_CHARS]
+        raise Failure("unknown_tool", f'there is no tool "{name}"', f"there are: {', '.join(rows)}")
+    size = json_bytes(request.arguments)
+    if size > ARGUMENTS_MAX_BYTES:
+        message = f"the arguments are {size} bytes of JSON; at most {ARGUMENTS_MAX_BYTES} are allowed"
+        raise Failure("arguments_too_large", message, "send less at once")
+    values = check_arguments(row, request.arguments)
+    if read_only and row.writes:
+        hint = "start the server without --read-only to write"
+        raise Failure("read_only", f"{row.name} writes, and this server only reads", hint)
+    if problem is not None:
+        raise Failure(problem.code, problem.message, problem.hint)
+    return build_argv(row, values)
+
+
+def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any]) -> bytes:
+    """The answer to a call, as it may go out: cleaned (WIRE §9), then measured."""
+    shown = clean(envelope)
+    text = render_json(shown)
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > ENVELOPE_MAX_BYTES:
+        message = f"the result is {size} bytes; at most {ENVELOPE_MAX_BYTES} are sent"
+        hint = "ask for less: a smaller `limit`, one `variant`, or leave `records` out"
+        shown = failed(shown["command"], Failure("output_too_large", message, hint))
+        text = render_json(shown)
+    return session.render(request, text, is_error=not shown["ok"])
+
+
 def describe_timeout(step: str, seconds: float) -> Failure:
     """What a call that was stopped at its bound is answered."""
     reached = f'at the step "{step}"' if step else "before its first step"
@@ -11189,21 +11263,8 @@ class Server:
             self._finish(request, reply)
 
     def _admit(self, request: ToolCall) -> None:
-        row = self._rows.get(request.name)
-        if row is None:
-            name = request.name[:TOOL_NAME_SHOWN_CHARS]
-            raise Failure("unknown_tool", f'there is no tool "{name}"', f"there are: {', '.join(self._rows)}")
-        size = json_bytes(request.arguments)
-        if size > ARGUMENTS_MAX_BYTES:
-            message = f"the arguments are {size} bytes of JSON; at most {ARGUMENTS_MAX_BYTES} are allowed"
-            raise Failure("arguments_too_large", message, "send less at once")
-        values = check_arguments(row, request.arguments)
-        if self._read_only and row.writes:
-            hint = "start the server without --read-only to write"
-            raise Failure("read_only", f"{row.name} writes, and this server only reads", hint)
-        if self._problem is not None:
-            raise Failure(self._problem.code, self._problem.message, self._problem.hint)
-        self._queue(request, row, build_argv(row, values))
+        argv = check_call(request, self._rows, read_only=self._read_only, problem=self._problem)
+        self._queue(request, self._rows[request.name], argv)
 
     def _queue(self, request: ToolCall, row: Operation, argv: list[str]) -> None:
         call = Call(
@@ -11268,7 +11329,7 @@ class Server:
         name = request.name[:TOOL_NAME_SHOWN_CHARS]
         try:
             envelope = work()
-            return None if envelope is None else self._render(request, envelope)
+            return None if envelope is None else render_reply(self._session, request, envelope)
         except Stopped as stopped:
             if stopped.reason != TIMEOUT:
                 return None
@@ -11281,16 +11342,7 @@ class Server:
             write_log("warning", traceback.format_exc())
             hint = "the details are on the server's standard error"
             failure = Failure("internal_error", f"a fault of Protoyard in {name}", hint)
-        return self._render(request, failed(name, failure))
-
-    def _render(self, request: ToolCall, envelope: dict[str, Any]) -> bytes:
-        shown = clean(envelope)
-        size = json_bytes(shown)
-        if size > ENVELOPE_MAX_BYTES:
-            message = f"the result is {size} bytes; at most {ENVELOPE_MAX_BYTES} are sent"
-            hint = "ask for less: a smaller `limit`, one `variant`, or leave `records` out"
-            shown = failed(shown["command"], Failure("output_too_large", message, hint))
-        return self._session.render(request, shown)
+        return render_reply(self._session, request, failed(name, failure))
 
     def _finish(self, request: ToolCall, reply: bytes | None) -> None:
         """Answer a call, unless it has been answered or cancelled; in order with its progress."""

@@ -1416,7 +1416,7 @@ class _Disk:
             raise Failure("unsafe_path", f"{self.path}: {_OUTSIDE}") from error
         if self.operation == "reading" and _is_missing(error):
             raise Failure("not_found", f"{self.path} does not exist") from error
-        if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
+        if self.operation == "writing" and error.errno in (errno.EEXIST, errno.ENOTEMPTY):
             raise Failure("already_exists", f"{self.path} is there already and is not empty") from error
         name = errno.errorcode.get(error.errno or 0, "unknown error")
         message = f"{self.operation} {self.path or 'the workspace'} failed: {_REASONS.get(name, name)}"
@@ -1513,16 +1513,26 @@ class _Folder:
         return True
 
     def clear(self) -> None:
-        """Empties the folder. Inner folders are brought up first: no depth exhausts stack or handles."""
-        names = self.names()
+        """Empties the folder, except for what an abandoned worker keeps filling meanwhile."""
+        names, kept = self.names(), set()
         while names:
-            for name in (name for name in names if not self.unlink(name)):
-                with self.open(name) as inner:
-                    for child in (child for child in inner.names() if not inner.unlink(child)):
-                        risen = self.at(_unique_name())
-                        os.rename(inner.at(child), risen, src_dir_fd=inner.fd, dst_dir_fd=self.fd)
-                os.rmdir(self.at(name), dir_fd=self.fd)
-            names = self.names()
+            for name in names:
+                try:
+                    if not self.unlink(name):
+                        self._dissolve(name)
+                except OSError as error:
+                    if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST):
+                        raise
+                    kept.add(name)
+            names = [name for name in self.names() if name not in kept]
+
+    def _dissolve(self, name: str) -> None:
+        """Removes a folder and brings the folders in it up here, so that no depth exhausts stack or handles."""
+        with self.open(name) as inner:
+            for child in (child for child in inner.names() if not inner.unlink(child)):
+                risen = self.at(_unique_name())
+                os.rename(inner.at(child), risen, src_dir_fd=inner.fd, dst_dir_fd=self.fd)
+        os.rmdir(self.at(name), dir_fd=self.fd)
 
 
 def _unique_name() -> str:
@@ -9233,8 +9243,9 @@ def _encode_blueprint(blueprint: Mapping[str, Any]) -> bytes:
     return render_blueprint(blueprint).encode("utf-8")
 
 
-def _encode_page(blueprint: dict[str, Any]) -> bytes:
-    return render_page(blueprint).encode("utf-8")
+def _encode_page(blueprint: Mapping[str, Any]) -> bytes:
+    """The page of the blueprint as its file has it: in whatever order the members came, the bytes are the same."""
+    return render_page(parse_json(render_blueprint(blueprint))).encode("utf-8")
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -9686,10 +9697,10 @@ class _Report:
             self.add(file, code, problem.message, problem.pointer)
         return None if problems else value
 
-    def compare(self, file: str, version: str, pages: Sequence[str]) -> None:
+    def compare(self, file: str, version: str, pages: Sequence[bytes]) -> None:
         """Is a page what it may be? It may be older while a revision is under way, or of another version."""
         data = self.read(file, PAGE_MAX_BYTES)
-        if data is None or data in [page.encode("utf-8") for page in pages]:
+        if data is None or data in pages:
             return
         slug = file[len(PROTOTYPES_DIR) + 1 :].partition("/")[0]
         if any(name.startswith(f"{slug}.") and name.endswith(_REVISING) for name in self.staged):
@@ -9743,7 +9754,7 @@ def _verify_variant(
     if blueprint["variant"]["id"] != entry["id"]:
         report.add(file, "manifest_differs", f'must be "{entry["id"]}", as in the manifest', "/variant/id")
     shown = [blueprint] if mark == known[-1] or current is None else [blueprint, current]
-    report.compare(f"{folder}/{PAGE_NAME}", manifest["version"], [render_page(one) for one in shown])
+    report.compare(f"{folder}/{PAGE_NAME}", manifest["version"], [_encode_page(one) for one in shown])
 
 
 def _verify_prototype(report: _Report, folder: str, only: str = "") -> None:
@@ -9761,9 +9772,8 @@ def _verify_prototype(report: _Report, folder: str, only: str = "") -> None:
             _verify_variant(report, f"{folder}/{entry['id']}", manifest, entry)
     current = [] if only else _read_committed(report.workspace, folder, manifest)
     if current:  # else the history's problems are listed already
-        report.compare(
-            f"{folder}/{PAGE_NAME}", manifest["version"], [render_variants_page(manifest, current)]
-        )
+        page = render_variants_page(manifest, current).encode("utf-8")
+        report.compare(f"{folder}/{PAGE_NAME}", manifest["version"], [page])
 
 
 def _is_prototype(workspace: Workspace, path: str) -> bool:

@@ -2,25 +2,57 @@
 # ======================================================================
 # §00 head: what this is, the map, the way of one request
 # ======================================================================
-"""Protoyard: a brief in, clickable HTML prototypes out; an MCP server and a command line in one module."""
+"""Protoyard: a brief in, clickable HTML prototypes out; an MCP server and a command line in one module.
+
+The map. A section uses only sections above it, and of those only the ones its rules name.
+
+    §01 limits       every size, time, count, name       §11 page        blueprint to one self-contained page
+    §02 errors       Failure and the table of codes      §12 store       prototypes on disk
+    §03 text         strict JSON, characters, secrets    §14 browser     screenshots
+    §04 schema       the published schema subset         §15 operations  the rows: tools and commands
+    §05 calls        cancel, deadline, gate, children    §16 cli         argv to envelope, printing
+    §06 workspace    every touch of a file               §17 protocol    bytes in, effects out
+    §07 blueprint    its schema and its meaning          §18 server      the stdio loop
+    §08 archetypes   tables of record types              §19 machine     rows of the command line only
+    §09 brief        text to blueprint                   §20 main        the joined table
+    §10 records      fictional data
+
+The way of one request over MCP; each function's docstring begins with its hop.
+
+    1/9 serve §18 -> 2/9 Session.receive §17 -> 3/9 decode_message §03 -> 4/9 answer_request §17 (a METHODS row)
+    -> 5/9 on_tools_call §17: Start(ToolCall) -> 6/9 start_call §18: build_argv §15 -> 7/9 execute §16
+    -> 8/9 run_invocation §16: Operation.run §15 -> 9/9 Session.finish §17, then Outbox.write §18
+
+On the command line: main §20 -> execute §16 -> Operation.run §15 -> print_outcome §16.
+
+Verbs mean one thing: check_ raises or returns the clean value, parse_ makes a value of text, render_ makes text of
+a value and is pure, read_ and write_ touch the disk, run_ starts an operation or a process, on_ handles a message.
+"""
 
 from __future__ import annotations
 
 import sys
 
-if sys.version_info < (3, 9):  # parsed by 3.7 and 3.8: no walrus, no positional-only mark in this file
-    sys.stderr.write(
-        "protoyard needs Python 3.9 or newer, but %s is Python %d.%d\n"
-        % ((sys.executable,) + sys.version_info[:2])
-    )
-    sys.exit(3)
+# Run as a script, the file's own folder (with -m the current one) stands first on the path, and PYTHONPATH
+# may hold the current one as an empty entry: what lies there is never imported.
+if __name__ == "__main__":
+    isolated = sys.flags.isolated or getattr(sys.flags, "safe_path", False)
+    sys.path[:] = [entry for entry in sys.path[0 if isolated else 1 :] if entry]
 
+# Python 3.7 and 3.8 must be able to parse this file to say so: no walrus and no positional-only mark in it.
+if sys.version_info < (3, 9):
+    version = ".".join(map(str, sys.version_info[:2]))
+    sys.exit(f"protoyard needs Python 3.9 or newer, but {sys.executable} is Python {version}")
+
+import errno
 import json
 import os
 import re
+import stat
 import threading
 import time
-from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "main"]
@@ -28,7 +60,7 @@ __all__ = ["__version__", "main"]
 # ======================================================================
 # §01 limits: every size, time, count, fixed name and revision id
 # ======================================================================
-# Rules: constants only, the unit in the name, the reason above. A number that appears anywhere below is a bug.
+# Rules: constants only, the unit in the name, the reason above. A bare number anywhere below is a bug.
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -43,9 +75,24 @@ LINE_MAX_BYTES = 320 * KIB
 READ_CHUNK_BYTES = 64 * KIB
 OUTBOX_MAX_BYTES = 64 * MIB
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+JSON_BLANKS = b" \t\r"
+
 # JSON (WIRE §2): CPython's own digit limit, set explicitly so that every interpreter agrees.
 JSON_DEPTH_MAX = 64
 INTEGER_MAX_DIGITS = 4300
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+
+# Strings out (WIRE §9): how much of a name is looked at and shown, what still is a word or a plain number, how
+# often a string is gone over until nothing more is found (one time finds all but what is built for it).
+REDACTED = "[redacted]"
+NAME_TAIL_CHARS = 80
+NAME_SHOWN_CHARS = 64
+WORD_MAX_CHARS = 20
+NUMBER_MAX_CHARS = 15
+INNER_CAPITAL_MIN_CHARS = 8
+REDACT_PASSES_MAX = 8
 
 # Calls (WIRE §6-7). Hosts give up after 30 s at the earliest: two seconds are left to stop and to answer.
 ARGUMENTS_MAX_BYTES = 256 * KIB
@@ -56,7 +103,8 @@ QUEUE_MAX = 64
 ABANDONED_MAX = 16
 LOCK_WAIT_SECONDS = 10.0
 PROGRESS_INTERVAL_SECONDS = 0.1
-EXIT_SECONDS = 2.0
+ABANDON_SECONDS = 1.0  # what a worker gets to come back after its call was stopped
+SIGNAL_POLL_SECONDS = 0.2  # Windows: how late a signal may be noticed
 TOOL_NAME_SHOWN_CHARS = 128
 LIST_TTL_MS = 3_600_000
 DESCRIPTION_MAX_CHARS = 1000
@@ -66,12 +114,46 @@ PROBLEMS_SHOWN = 20
 # Children (WIRE §7): SIGTERM, then SIGKILL this much later.
 KILL_GRACE_SECONDS = 1.0
 CHILD_OUTPUT_MAX_BYTES = 256 * KIB
+CANCELLED = "cancelled"  # why a call was stopped
+TIMEOUT = "timeout"
+# What stopping may take beyond the grace: for the killed to go, for a commit under way to end. With both and
+# a second look a stopped call is answered within 30 s, and the process ends within 2 s of a signal.
+DEATH_WAIT_SECONDS = 0.2
+COMMIT_WAIT_SECONDS = 0.3
+CHILD_POLL_SECONDS = 0.05
+CHILD_LOOK_SECONDS = 0.02
+# A variable that marks a child and all that inherits its environment: what left its group is found by it.
+CHILD_MARK = "PROTOYARD_CHILD"
+CHILD_MARK_BYTES = 8
+CHILD_PIPE_MIN_FD = 10  # above all that a child is given
+LAST_WORDS_BYTES = 2000
+
+# The protocol (WIRE §3-5): JSON-RPC's and MCP's error codes, the members of `_meta`.
+INVALID_PARAMS = -32602
+METHOD_NOT_FOUND = -32601
+INTERNAL_ERROR = -32603
+UNSUPPORTED_VERSION = -32022
+META_VERSION = "io.modelcontextprotocol/protocolVersion"
+META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+META_CLIENT = "io.modelcontextprotocol/clientInfo"
+META_SERVER = "io.modelcontextprotocol/serverInfo"
+
+# The process (WIRE §1): the standard descriptors; exit statuses by signal, as a shell reports them.
+STDIN_FD, STDOUT_FD, STDERR_FD = 0, 1, 2
+EXIT_SIGNALLED = {"SIGHUP": 129, "SIGINT": 130, "SIGTERM": 143, "SIGBREAK": 130}
 
 # Paths (WIRE §8).
 PATH_MAX_CHARS = 1024
 SLUG_MAX_CHARS = 48
 PATCH_FILE_MAX_BYTES = 256 * KIB
 BLUEPRINT_FILE_MAX_BYTES = 2 * MIB
+
+# Files (WIRE §7-8): as many links as Linux follows; a taken lock is tried again this often, which is also how
+# soon a waiting call notices that it was stopped; enough random bytes that no two staged names meet.
+LINKS_MAX = 40
+LOCK_POLL_SECONDS = 0.05
+STAGING_SALT_BYTES = 8
+FILE_MODE = 0o666  # less the umask
 
 # Names on disk (TOOLS §2).
 PROTOTYPES_DIR = "prototypes"
@@ -84,6 +166,10 @@ PAGE_NAME = "index.html"
 HISTORY_DIR = "history"
 SCREENSHOTS_DIR = "screenshots"
 GALLERY_MAX_PROTOTYPES = 200
+HISTORY_DIGITS = 4
+REVISIONS_SHOWN = 20  # of each variant, in an answer that should stay short
+MANIFEST_MAX_BYTES = 4 * MIB  # some ten thousand revisions
+PAGE_MAX_BYTES = 8 * MIB  # a blueprint at its limit, escaped, and the runtime
 
 # Operations (TOOLS §1).
 BRIEF_MAX_CHARS = 4000
@@ -95,7 +181,7 @@ LIST_LIMIT_MAX = 200
 LIST_LIMIT_DEFAULT = 50
 RECORDS_SHOWN = 3
 
-# The blueprint (TOOLS §3). The prototype's "today" is a constant, a Monday, so that equal briefs give equal bytes.
+# The blueprint (TOOLS §3). The prototype's "today" is a constant, a Monday: equal briefs give equal bytes.
 AS_OF_DATE = "2026-06-15"
 ID_MAX_CHARS = 48
 LABEL_MAX_CHARS = 200
@@ -108,6 +194,30 @@ RECORDS_PER_ENTITY_MAX = 200
 RECORDS_MAX = 1000
 RECORD_ID_MAX_CHARS = 64
 RATING_MAX = 5
+
+# Fictional data (§10). A walk by the golden section meets distant places one after the other.
+ROLL_BYTES = 8
+HASH_PRIME = 2**61 - 1
+GOLDEN_PERCENT = 62
+CENTS = 100
+FINE = 10_000
+ENDLESS = 10**12
+VAT_PERCENT = 20
+NAME_GROUP = 8
+STAFF_COUNT = 11
+FIRST_NUMBERS = 400
+EMPTY_EVERY = 9
+STEM_CHARS = 5
+FEW_FIELDS = 3
+LENGTH_MAX_MINUTES = 10_000
+QUARTER_MINUTES = 15
+WEEK_DAYS = 7
+WORK_DAYS = 5
+MONTH_DAYS = 30
+YEAR_DAYS = 365
+MADE_DAYS = 18
+DUE_DAYS = 12
+OVER_DAYS = 5
 
 # The brief (TOOLS §4): what a first draft holds at most, how long its names are, what a screen shows of a record.
 DRAFT_ENTITIES_MAX = 9
@@ -140,6 +250,7 @@ MINUTES_PER_HOUR = 60
 EXIT_DONE = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
 
 
 class FailureKind(NamedTuple):
@@ -152,21 +263,21 @@ class FailureKind(NamedTuple):
 # fmt: off
 FAILURES: Mapping[str, FailureKind] = {  # the order is that of WIRE §6
     "unknown_tool":        FailureKind(EXIT_USAGE,  "no such tool; the hint lists the registered ones"),
-    "invalid_arguments":   FailureKind(EXIT_USAGE,  "the arguments break the tool's schema; every problem is listed"),
+    "invalid_arguments":   FailureKind(EXIT_USAGE,  "arguments break the schema; all problems are listed"),
     "arguments_too_large": FailureKind(EXIT_USAGE,  "the arguments exceed 256 KiB as compact JSON"),
-    "unsafe_path":         FailureKind(EXIT_FAILED, "a path is not provably inside the workspace, or is spelled unsafely"),
+    "unsafe_path":         FailureKind(EXIT_FAILED, "a path is not proven inside, or spelled unsafely"),
     "not_found":           FailureKind(EXIT_FAILED, "what was named does not exist"),
     "already_exists":      FailureKind(EXIT_FAILED, "something is in the way"),
     "conflict":            FailureKind(EXIT_FAILED, "`base` names another revision than the current one"),
-    "invalid_blueprint":   FailureKind(EXIT_FAILED, "the blueprint breaks its rules; JSON pointers name each problem"),
+    "invalid_blueprint":   FailureKind(EXIT_FAILED, "the blueprint is not valid; pointers name each problem"),
     "invalid_patch":       FailureKind(EXIT_FAILED, "the patch is no patch or does not apply"),
-    "missing_dependency":  FailureKind(EXIT_FAILED, "a browser or pnpm is needed and not there; nothing was written"),
+    "missing_dependency":  FailureKind(EXIT_FAILED, "a browser or pnpm is not there; nothing was written"),
     "dependency_failed":   FailureKind(EXIT_FAILED, "the browser or pnpm ran and failed"),
-    "busy":                FailureKind(EXIT_FAILED, "another process holds the workspace, or too many calls wait"),
+    "busy":                FailureKind(EXIT_FAILED, "another process holds the workspace, or too many wait"),
     "read_only":           FailureKind(EXIT_FAILED, "a writing tool on a server started with --read-only"),
     "timeout":             FailureKind(EXIT_FAILED, "the call was stopped at its time limit"),
-    "output_too_large":    FailureKind(EXIT_FAILED, "the result exceeds 512 KiB; the hint says how to ask for less"),
-    "no_workspace":        FailureKind(EXIT_FAILED, "the workspace is no usable directory; pass --workspace DIR"),
+    "output_too_large":    FailureKind(EXIT_FAILED, "the result exceeds 512 KiB; the hint helps"),
+    "no_workspace":        FailureKind(EXIT_FAILED, "the workspace is no usable directory"),
     "io_error":            FailureKind(EXIT_FAILED, "the disk or its permissions refused"),
     "internal_error":      FailureKind(EXIT_FAILED, "a fault of Protoyard; the traceback is on stderr"),
 }
@@ -187,14 +298,433 @@ class Failure(Exception):
 # ======================================================================
 # §03 text: strict JSON in and out, characters, redaction
 # ======================================================================
-# Rules: uses §01-02; pure.
+# Rules: uses §01-02; pure. Only this section parses JSON and hides secrets. JSON is RFC 8259 as WIRE §2
+# narrows it; what goes out follows WIRE §9. Every pattern is linear: no repeat matches one text in two ways,
+# and what could be tried anew from every place is bounded. Patterns are compiled on first use.
+
+
+def once(function: Callable[[], Any]) -> Callable[[], Any]:
+    """Decorator: a function without arguments whose value is computed on first use, then remembered."""
+    kept: list[Any] = []
+
+    def remembered() -> Any:
+        if not kept:
+            kept.append(function())
+        return kept[0]  # two threads may both compute; both then get the first
+
+    remembered.__name__, remembered.__doc__ = function.__name__, function.__doc__
+    return remembered
+
+
+class JsonError(ValueError):
+    """Text refused as JSON: `code` is PARSE_ERROR or INVALID_REQUEST, `message` says why and where."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def _integer(digits: str) -> int:
+    if len(digits) - digits.startswith("-") > INTEGER_MAX_DIGITS:
+        raise JsonError(PARSE_ERROR, f"an integer has more than {INTEGER_MAX_DIGITS} digits")
+    return int(digits)
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if number - number != 0:  # infinite or NaN
+        raise JsonError(PARSE_ERROR, "a number is too large, or is NaN or Infinity")
+    return number
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise JsonError(INVALID_REQUEST, "a member name is there twice in one object")
+    return members
+
+
+_NUMBERS: Mapping[str, Any] = {"parse_int": _integer, "parse_float": _float, "parse_constant": _float}
+_STRICT = json.JSONDecoder(object_pairs_hook=_members, **_NUMBERS)
+_LENIENT = json.JSONDecoder(**_NUMBERS)
+_WIRE = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+_DOCUMENT = json.JSONEncoder(indent=2, allow_nan=False, ensure_ascii=False)
+# Depth: whatever is no bracket is dropped; an opening one becomes +1 and a closing one -1 (as a signed byte).
+_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+_NO_BRACKETS = bytes(set(bytes.maketrans(b"", b"")) - set(b"[]{}"))
+
+
+def _check_depth(line: bytes) -> None:
+    if line.count(b"[") + line.count(b"{") <= JSON_DEPTH_MAX:
+        return
+    from itertools import accumulate
+
+    outside = re.sub(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', b"", line, flags=re.DOTALL)
+    steps = memoryview(outside.translate(_STEPS, _NO_BRACKETS)).cast("b")
+    if any(depth > JSON_DEPTH_MAX for depth in accumulate(steps)):
+        raise JsonError(INVALID_REQUEST, f"JSON is nested deeper than {JSON_DEPTH_MAX} levels")
+
+
+def _place(text: str, position: int) -> str:
+    """Line and column. Python 3.13 blames a trailing comma, the others what follows it: here all do that."""
+    rest = text[position + 1 :].lstrip(" \t\n\r")
+    if text[position : position + 1] == "," and rest[:1] in ("]", "}"):
+        position = len(text) - len(rest)
+    lines = text[:position].split("\n")
+    return f"line {len(lines)}, column {len(lines[-1]) + 1}"
+
+
+def _parse_text(text: str) -> Any:
+    try:
+        try:
+            return _STRICT.decode(text)
+        except JsonError:
+            _LENIENT.decode(text)  # a syntax error further on wins: what is no JSON is called that
+            raise
+    except json.JSONDecodeError as error:
+        raise JsonError(PARSE_ERROR, f"not valid JSON at {_place(text, error.pos)}") from None
+
+
+def decode_message(line: bytes) -> Any:
+    """[3/9] The JSON value of one line without its line ending; raises JsonError (WIRE §2).
+
+    The depth is judged first, then UTF-8 and syntax, then repeated names. Integers are exact, lone
+    surrogates stay. Expects `set_digit_limit` to have been called.
+    """
+    _check_depth(line)
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise JsonError(PARSE_ERROR, f"not valid UTF-8 at byte {error.start + 1}") from None
+    return _parse_text(text)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value of a JSON file or argument, as strict as `decode_message`; a BOM at the start is dropped."""
+    if isinstance(text, bytes):
+        return decode_message(text.removeprefix(b"\xef\xbb\xbf"))
+    _check_depth(text.encode("utf-8", "surrogatepass"))
+    return _parse_text(text.removeprefix("\ufeff"))
+
+
+def render_wire(value: Any) -> bytes:
+    """One line for stdout: compact ASCII JSON and a newline, so that no reader can split or recode it."""
+    return _WIRE.encode(value).encode("ascii") + b"\n"
+
+
+def render_json(value: Any) -> str:
+    """Compact JSON with real characters; a lone surrogate stays one."""
+    return _COMPACT.encode(value)
+
+
+def render_document(value: Any) -> str:
+    """JSON for a file: indented by two, real characters, U+FFFD for lone surrogates, a newline at the end."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", _DOCUMENT.encode(value)) + "\n"
+
+
+def json_bytes(value: Any) -> int:
+    """The size of a value as compact UTF-8 JSON in bytes, a lone surrogate counted as three."""
+    return len(render_json(value).encode("utf-8", "surrogatepass"))
+
+
+def set_digit_limit() -> None:
+    """Make the interpreter convert integers of up to INTEGER_MAX_DIGITS digits, whatever its setting."""
+    if hasattr(sys, "set_int_max_str_digits"):  # the first releases of 3.9 and 3.10 have no limit
+        sys.set_int_max_str_digits(INTEGER_MAX_DIGITS)
+
+
+def clean_text(text: str) -> str:
+    """Rule 1 of WIRE §9: U+FFFD for each lone surrogate; control characters go, except tab and newline."""
+    if text.isprintable():
+        return text
+    unwanted = "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]"
+    return re.sub(unwanted, lambda found: "\ufffd" if found[0] > "\x9f" else "", text)
+
+
+# Rule 2: a member whose name is this, or ends in it, holds a secret; case and separators do not count.
+_NAMES = (
+    "password, passwd, pwd, pass, passphrase, secret, token, api key, access key, private key, secret key, "
+    "secret key base, signing key, encryption key, authorization, cookie, credential, credentials, "
+    "connection string"
+).split(", ")
+_NAME_ENDS = tuple(name.replace(" ", "") for name in _NAMES)
+_NAME_HINTS = ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "credential", "connection")
+_NO_SECRET_NAME = r"(?:(?:design|brand|page|next|cursor|continuation|progress)_?token|[^_]pass)\Z"
+_DIGITS = "0123456789"
+_IGNORE = re.IGNORECASE | re.ASCII
+
+
+def _is_secret_name(name: str) -> bool:
+    word_ends = "[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
+    words = re.sub(word_ends, "_", name[-NAME_TAIL_CHARS:]).rstrip("_" + _DIGITS).lower()
+    return words.replace("_", "").endswith(_NAME_ENDS) and not re.search(_NO_SECRET_NAME, words)
+
+
+# What stands in a secret's place and is none, and what may follow it in running text.
+_SCHEME = "(?:bearer|basic|token|digest)"
+_ARGUMENTS = r"\([^()\n]{0,200}(?:\([^()\n]{0,200}\)[^()\n]{0,200}){0,3}\)"
+# fmt: off
+_PLACEHOLDER = "|".join((
+    *(r"\$\{\{[^{}\n]*\}\}", r"\$\{[a-z_][\w.]*(?::?[-?+])?\}", r"\$\([^()\n]*\)", r"\$\d"),
+    r"(?-i:\$(?:env:)?(?:[A-Z_][A-Z0-9_]*|[a-z]+(?:_[a-z]+|[A-Z][a-z]+)*))",
+    *(r"%\w{1,60}%", r"%(?:\(\w{1,60}\))?s", r"<[^<>\n]*>", r"\{\{[^{}\n]*\}\}", r"\{[a-z_][\w.]*\}"),
+    *(r"[*•●]+", r"x{3,}", r"\.{3}", "…", r"\[redacted\]", r"[-+]?\d[\d.,:]{0,4}"),
+    *("null", "none", "nil", "undefined", "true", "false"),
+    r"(?:process\.env|import\.meta\.env|env|self|this|args|config|settings|secrets|props|req|request|options|form)"
+    r"(?:\.\w{1,60}){1,5}",
+    r"[a-z_$]\w{0,60}(?:\.\w{1,60}){0,5}\[[^\[\]\n]{1,80}\]",
+    rf"(?:(?:await|new) )?[a-z_$][\w.$]{{0,80}}{_ARGUMENTS}(?:\.\w{{1,40}}(?:{_ARGUMENTS})?){{0,5}}",
+))
+# fmt: on
+_REFERENCE = rf"(?:{_SCHEME}\s{{1,4}})?(?:{_PLACEHOLDER})|{_SCHEME}"
+_REFERENCE_HERE = rf"(?:{_PLACEHOLDER})(?=\Z|[\s\"'`,;&|<>)\]}}]|\\[\"'nrt]|[.:?!](?:\s|\Z))"
+_WORD = r"\d{1,4}[a-z]{0,8}|[A-Z]{1,15}\d{0,5}|[A-Z]?[a-z]+(?:[A-Z][a-z]+)*\d{0,5}"
+
+
+def _is_reference(value: str) -> bool:
+    """Empty, a placeholder or a way to the secret: `$X`, `<…>`, `****`, `process.env.X`, a call, a number."""
+    return not value.strip() or bool(re.fullmatch(_REFERENCE, value.strip(), _IGNORE))
+
+
+def _is_words(value: str) -> bool:
+    """Made of words, as slugs and identifiers are, not of random characters."""
+    parts = re.split("[^A-Za-z0-9]+", value)
+    return all(not part or (len(part) < WORD_MAX_CHARS and re.fullmatch(_WORD, part)) for part in parts)
+
+
+def _is_digest_or_words(value: str) -> bool:
+    return not value.strip("abcdef" + _DIGITS) or _is_words(value)
+
+
+def _is_no_password(value: str) -> bool:
+    return not value.isdigit() and _is_reference(value)
+
+
+def _is_scheme_prose(value: str) -> bool:
+    return _is_words(value) and not re.search("[A-Za-z][0-9]{2}", value)
+
+
+# Rule 3. Tokens have a documented prefix, stand after an edge, and go with the whole run of their characters;
+# a run that is made of words is none (`sk-ant-colony-simulator`).
+_ESCAPED = r"(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})"
+_EDGE = rf"(?:(?<![A-Za-z0-9])|{_ESCAPED})"
+_REST = r"[\w-]*(?:\.[\w-]{16,})*"
+# Needs a dot far behind, so it is tried only where a run begins.
+_JWT = rf"(?:(?<![\w-])|{_ESCAPED})(?:[\w-]{{0,40}}?[-_])?(?P<S>eyJ[\w-]{{8,}}\.(?:[\w-]*\.)*[\w-]+)"
+_GITLAB = r"(?:gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|oas|soat|ffct|wt)-|GR1348941)[\w-]{16,}"
+_TOKENS = (  # who issues it, what one of must be in the text, the shape
+    ("age", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-(?:PQ-)?1\w{20,}"),
+    ("AWS", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16,}"),
+    ("Google", "AIza ya29. GOCSPX- 1//0", r"(?:AIza|ya29\.|GOCSPX-|1//0)[\w-]{20,}"),
+    ("GitHub", "gh github_pat_", r"(?:gh[pousr]|github_pat)_[\w-]{20,}"),
+    ("GitLab", "gl GR1348941", _GITLAB + r"(?:\.[0-9a-z]{2}\.[0-9a-z]{9})?"),
+    ("Slack", "xox xapp- xwfp-", r"(?:xox[a-z](?:\.xox[a-z])?|xapp|xwfp)-[\w-]{10,}"),
+    ("Stripe", "k_ whsec_", r"(?:[sr]k_(?:live|test|prod|org)_\w{10,}|whsec_[\w+/-]{16,}={0,2})"),
+    ("OpenAI, Anthropic, PyPI, xAI", "sk- pypi- xai-", r"(?:sk|pypi|xai)-[\w-]{16,}"),
+    ("npm, Hugging Face", "npm_ hf_ api_org_", r"(?:npm|hf|api_org)_[A-Za-z0-9]{30,}"),
+    ("SendGrid", "SG.", r"SG\.[\w-]{16,}\.[\w-]{16,}"),
+    ("Vault", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{16,}"),
+    ("DigitalOcean, Linear", "_v1_ lin_", r"(?:do[a-z]_v1|lin_(?:api|oauth|wh))_\w{20,}"),
+    ("Groq, Replicate", "gsk_ r8_", r"(?:gsk|r8)_\w{20,}"),
+    ("Notion", "ntn_ secret_", r"(?:ntn_\w{20,}|secret_[A-Za-z0-9]{40,})"),
+    ("Databricks", "dapi dkea dose", r"(?:dapi|dkea|dose)[0-9A-Za-z]{30,}"),
+    ("Twilio", "SK", r"SK[0-9a-fA-F]{32}"),
+    ("Figma, Shopify", "fig shp", r"(?:fig[dou][a-z]?|shp[a-z]{2,4})_[\w-]{16,}"),
+    ("Supabase", "sbp_ sb_secret_", r"(?:sbp|sb_secret)_[\w-]{16,}"),
+    ("Grafana", "gl eyJrIjoi", r"(?:glsa_\w{20,}|(?:glc_|eyJrIjoi)[\w+/-]{20,}={0,2})"),
+)
+# Forms of their own; the group S is hidden. A key block may be cut off, wrapped, quoted, escaped.
+_GAP = r"(?:\s|\\+[nrt])"
+_GAP_OR_SIGN = rf"(?:[\"',>#|]|{_GAP})"
+_LINE_END = r"(?:[\r\n]|\\+[nr])\s{0,8}"
+_BLOCK = (
+    r"(?P<S>-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+    rf"(?:{_LINE_END}[A-Z][\w-]{{0,30}}: [^\\\n]{{0,200}}){{0,8}}"  # headers
+    rf"(?:{_GAP_OR_SIGN}*[\w+/=]{{16,}}(?:{_GAP_OR_SIGN}+[\w+/=]{{16,}})*"  # lines, the last may be short
+    rf"(?:{_GAP}+[\w+/=]+(?=[\s\\\"'`]|\Z))?|(?:{_LINE_END}[\w+/=]+)+(?=\s*(?:\\+[nr])*(?:-----END|\Z)))"
+    rf"(?:{_GAP_OR_SIGN}*-----END [A-Z0-9 ]{{0,40}}-----)?)"
+)
+_ACCOUNT_KEY = r"(?i:account_?key)[\"']?[ \t]?[=:][ \t]?[\"']?(?P<S>[A-Za-z0-9+/]{20,}={0,2})"
+_HOOK = r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/(?P<S>[\w/-]{8,})"
+_COOKIES = (
+    r"(?i:cookie2?)[\"']?:[ \t]{0,8}[\"']?"
+    r"(?P<S>[\w.-]+=[^;\s\"'`]+(?:;[ \t]{0,4}[\w.-]+(?:=[^;\s\"'`]*)?)*)"
+)
+_BEARER = r"(?<![\w-])(?i:bearer|basic)[ \t]{1,8}(?P<S>(?:[\w~+/=-]|\.(?=[\w~+/=-])){6,})"
+_KEPT_FORMS = (  # the same, and what is spared
+    ("PEM, PGP", "-----BEGIN", _BLOCK, lambda _: False),
+    ("AWS pair", "AKIA ASIA", r"A[KS]IA[A-Z0-9]{16}[^A-Za-z0-9]{1,8}(?P<S>[\w/+]{40})(?![\w/+])", _is_words),
+    ("AWS signature", "ignature=", r"(?i:signature)=(?P<S>[\w%+/=-]{16,})", _is_words),
+    ("Azure SAS", "sig=", r"(?<!\w)sig=(?P<S>[\w%+/=-]{16,})", _is_words),
+    ("Azure account", "ccount", _ACCOUNT_KEY, _is_words),
+    ("Slack hook", "hooks.slack", _HOOK, lambda _: False),
+    ("Telegram", ":", r":(?<=[0-9]{6}:)(?P<S>[\w-]{33,})", _is_digest_or_words),
+    ("URL", "://", r"://[^\s/?#:@\"'<>`]*:(?P<S>[^\s/?#\"'<>`]+)@", _is_no_password),
+    ("cookies", "ookie OOKIE", _COOKIES, lambda _: False),
+    ("HTTP", "earer EARER asic ASIC", _BEARER, _is_scheme_prose),
+)
+# Needs a long run?, hints, pattern, spares. Forms hold tokens, and these may hold JWTs.
+_SHAPES = (
+    *((False, hints.split(), form, spares) for _, hints, form, spares in _KEPT_FORMS),
+    *((True, hints.split(), rf"{_EDGE}(?P<S>{token}{_REST})", _is_words) for _, hints, token in _TOKENS),
+    (True, ["eyJ"], _JWT, _is_words),
+)
+
+
+def _redact_shapes(text: str) -> str:
+    def hide(found: re.Match[str]) -> str:
+        start, end = (place - found.start() for place in found.span("S"))
+        return found[0] if spares(found["S"]) else found[0][:start] + REDACTED + found[0][end:]
+
+    has_run = bool(re.search(r"[\w-]{16}", text, re.ASCII))  # every token has one, and ordinary text has not
+    for needs_run, hints, pattern, spares in _SHAPES:
+        if needs_run > has_run:
+            break  # only tokens are left
+        for hint in hints:
+            if hint in text:
+                text = re.sub(pattern, hide, text, flags=re.ASCII)
+                break
+    return text
+
+
+# Rule 4: a name and a sign; then a value in quotes, or a bare one up to a sign that ends it.
+_HEAD = (
+    rf"(?P<name>{'|'.join(_NAMES).replace(' ', '[ _.-]?')})(?:[ _.-]?\d{{1,4}})?"
+    r"\\{0,7}[\"'`]?\]?\*{0,2}[ \t]{0,64}(?:"
+    r":[ \t]{0,4}[a-z_][\w.<>\[\]|?]{0,40}[ \t]{0,4}=(?![=~>])"  # password: str = "…"
+    r"|(?::|[?+]|\|\||\?\?)?=(?![=~])>?|(?P<colon>:)(?![:=]))"
+    rf"\*{{0,2}}[ \t]{{0,64}}(?:{_SCHEME}[ \t]{{1,4}}(?=\S))?"
+)
+_QUOTED = (  # a quote before white space or a closing sign ends a string instead: `split("token=")`
+    r"[brfu]{0,2}(?P<quote>\"\"\"|'''|\\{0,7}[\"'`])(?![\s),;\]}:+])"
+    r"(?P<S>(?:(?!(?<!\\)(?P=quote))[^\n])*)(?:(?P=quote)|(?=\n)|\Z)"
+)
+_BARE = (  # an ending sign belongs to the value when more of it follows, and not the next `name=`
+    r"(?:\$\{[^{}\s]{1,200}\}|[^\s\"`<>,;&|)\]}'\\]|\\(?![\"']|u00|[nr](?:\W|\Z|\w{1,60}[=:]))"
+    r"|[,;&|)\]}'](?=[A-Za-z0-9])(?![A-Za-z_][\w.-]{0,60}[ \t]{0,4}[=:]))+"
+)
+_LETTERS = r"[^\x00-\x40\x5b-\x60\x7b-\x7f]+"
+_PLAIN = (
+    r"~?\d[\d.,:/-]{0,14}(?:\+|%|-[a-z]+|px|em|rem|pt|ms|min|st|nd|rd|th|kb|mb|gb|[smhdwx])?"
+    rf"|{_LETTERS}(?:[-/']{_LETTERS})?"
+)
+_PATH = r"(?:[a-z]:|[\w.~-]*)(?:[\\/][\w.@-]+)+[\\/]?"
+
+
+def _is_spared(value: str, is_colon: bool) -> bool:
+    """A bare value that is a number, a path, a member with a secret's name; after `:` also plain prose."""
+    if not value.strip(_DIGITS + "-.,:/") and len(value) <= NUMBER_MAX_CHARS:
+        return True
+    if (is_colon or value[0] in "/.~") and re.fullmatch(_PATH, value, _IGNORE) and _is_words(value):
+        return True
+    if re.fullmatch(r"(?:[A-Za-z_$]\w*\.)+[A-Za-z_]\w*", value) and _is_secret_name(value.rpartition(".")[2]):
+        return True
+    has_inner_capital = len(value) >= INNER_CAPITAL_MIN_CHARS and re.match("(?=.*[a-z]).+[A-Z]", value)
+    return is_colon and bool(re.fullmatch(_PLAIN, value, _IGNORE)) and not has_inner_capital
+
+
+def _secret_span(text: str, head: re.Match[str]) -> tuple[int, int] | None:
+    """Where the value after a name and its sign stands if it is a secret, else None."""
+    start, is_colon = head.end(), bool(head["colon"])
+    if not _is_secret_name(text[max(0, head.start() - NAME_TAIL_CHARS) : head.end("name")]):
+        return None
+    quoted = re.compile(_QUOTED, _IGNORE).match(text, start)
+    if quoted:
+        return None if _is_reference(quoted["S"]) else quoted.span("S")
+    # Here nothing may be scanned to its end and then be kept, or a long text takes quadratic time.
+    beginning = text[start : start + NAME_TAIL_CHARS]
+    is_code = bool(re.match(r"[(\[{<](?!\S*?(?:[A-Za-z][0-9]|[0-9][A-Za-z]))", beginning))
+    is_empty = bool(re.search(r"\w=[ \t]+\Z", head[0]) and re.match(r"\w{1,40}=[^\s=]", beginning))
+    is_url = is_colon and beginning.startswith(("http://", "https://"))
+    if is_code or is_empty or is_url or re.compile(_REFERENCE_HERE, _IGNORE).match(text, start):
+        return None
+    bare = re.compile(_BARE, _IGNORE).match(text, start)
+    value = bare[0].rstrip(".:?") if bare else ""
+    return (start, start + len(value)) if value and not _is_spared(value, is_colon) else None
+
+
+def _redact_assignments(text: str) -> str:
+    lowered = text.lower()
+    if not ("=" in text or ":" in text) or not any(hint in lowered for hint in _NAME_HINTS):
+        return text
+    shown: list[str] = []
+    done = 0
+    for head in re.compile(_HEAD, _IGNORE).finditer(text):
+        span = _secret_span(text, head) if head.start() >= done else None
+        if span:
+            shown += (text[done : span[0]], REDACTED)
+            done = span[1]
+    return "".join(shown) + text[done:]
+
+
+def redact(text: str) -> str:
+    """One string without secrets, by shape and by assignment (rules 3 and 4 of WIRE §9).
+
+    Repeated until nothing changes: a rule that hides a part can lay bare what another rule knows.
+    """
+    for _ in range(REDACT_PASSES_MAX):
+        before, text = text, _redact_assignments(_redact_shapes(text))
+        if text == before:
+            break
+    return text
+
+
+def _clean_secret(value: Any) -> Any:
+    """What stands under a secret's name: strings, also in lists, are hidden; objects are searched."""
+    if isinstance(value, str) and not _is_reference(clean_text(value)):
+        return REDACTED
+    return [_clean_secret(item) for item in value] if isinstance(value, (list, tuple)) else clean(value)
+
+
+def _patched_name(members: Mapping[str, Any]) -> str:
+    """The last name in the path of a JSON Patch operation (an index stands for the list it is in), or ""."""
+    path = members.get("path") if isinstance(members.get("op"), str) else ""
+    names = [name for name in path.split("/") if name.strip("-" + _DIGITS)] if isinstance(path, str) else []
+    return names[-1] if names else ""
+
+
+def _clean_members(members: Mapping[str, Any]) -> dict[str, Any]:
+    cleaned: dict[str, Any] = {}
+    counts: dict[str, int] = {}
+    for name, value in members.items():
+        given = shown = redact(clean_text(name))
+        while given in cleaned or (given != name and given in members):
+            counts[shown] = counts.get(shown, 1) + 1
+            given = f"{shown} {counts[shown]}"
+        known_as = _patched_name(members) if name == "value" else clean_text(name)
+        cleaned[given] = _clean_secret(value) if _is_secret_name(known_as) else clean(value)
+    return cleaned
+
+
+def clean(value: Any) -> Any:
+    """A copy of a JSON value that may go out: WIRE §9 on every string and member name, at every depth.
+
+    By character, by name, by shape, by assignment. Member names that become equal are numbered.
+    """
+    if isinstance(value, str):
+        return redact(clean_text(value))
+    if isinstance(value, (list, tuple)):
+        return [clean(item) for item in value]
+    return _clean_members(value) if isinstance(value, dict) else value
+
+
+def nearest(name: str, choices: Iterable[Any]) -> str | None:
+    """The one of `choices` that was probably meant ("did you mean …?"), or None when none is close."""
+    from difflib import get_close_matches
+
+    known = {choice.casefold(): choice for choice in choices if isinstance(choice, str)}
+    found = get_close_matches(name[:NAME_SHOWN_CHARS].casefold(), known, 1)
+    return known[found[0]] if found else None
+
 
 # ======================================================================
 # §04 schema: the subset of JSON Schema that is published and checked
 # ======================================================================
 # Rules: uses §01-03; pure. One schema object is both what is advertised and what is checked. The subset of
-# draft 2020-12: type (one name), enum, const, pattern (matched whole), minLength, maxLength (code points), minimum,
-# maximum, properties, required, additionalProperties (false or a schema), items, minItems, maxItems.
+# draft 2020-12: type (one name), enum, const, pattern (matched whole), minLength, maxLength (code points),
+# minimum, maximum, properties, required, additionalProperties (false or a schema), items, minItems, maxItems.
 
 
 class Problem(NamedTuple):
@@ -282,7 +812,7 @@ def _check_typed(value: Any, schema: Mapping[str, Any], pointer: str) -> Iterato
 
 
 def check_schema(value: Any, schema: Mapping[str, Any], pointer: str = "") -> list[Problem]:
-    """Every problem of a parsed JSON value under a schema of our subset, in document order; empty when it fits."""
+    """Every problem of a parsed JSON value under a schema of our subset, in document order."""
     wanted = schema.get("type")
     if wanted and not _TYPES[wanted](value):
         article = "an" if wanted[0] in "aio" else "a"
@@ -310,18 +840,1060 @@ def describe_problems(problems: Sequence[Problem]) -> str:
 # ======================================================================
 # §05 calls: one running operation: cancel, deadline, progress, commit gate, children
 # ======================================================================
-# Rules: uses §01-03.
+# Rules: uses §01-03. Only this section starts processes; `start_child` is the choke point. A Call is shared by the
+# thread that works and the threads that may stop it. Whatever makes work visible or starts a process passes the
+# call's gate, which never opens again once the call is stopped: a call that cannot be interrupted is harmless.
+
+
+class Stopped(Exception):
+    """The call was stopped: `reason` is CANCELLED or TIMEOUT, `step` the last one that it had reached."""
+
+    def __init__(self, reason: str, step: str = "") -> None:
+        super().__init__(f"{reason} at step {step}" if step else reason)
+        self.reason = reason
+        self.step = step
+
+
+class _Gate:
+    """`with call.commit():` one passes at a time, nobody after the call was stopped."""
+
+    __slots__ = ("_call", "_lock")
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        try:
+            self._call.check()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def __exit__(self, *raised: Any) -> None:
+        self._lock.release()
+
+    def wait(self, seconds: float) -> None:
+        """Wait, at most so long, until whoever is passing has passed."""
+        if self._lock.acquire(timeout=max(0.0, seconds)):
+            self._lock.release()
+
+
+class Call:
+    """One running operation: its cancel token, deadline, progress, commit gate and children; safe from any thread."""
+
+    __slots__ = (
+        "_deadline",
+        "_gate",
+        "_on_child",
+        "_on_progress",
+        "_reasons",
+        "_steps",
+        "_token",
+        "children",
+        "current_step",
+    )
+
+    def __init__(
+        self,
+        *,
+        deadline: float | None = None,
+        on_progress: Callable[[float, float | None, str], None] | None = None,
+        on_child: Callable[[], None] | None = None,
+    ) -> None:
+        """`deadline` is a time.monotonic(); `on_progress(done, total, message)`; `on_child()` before each child."""
+        self._deadline = deadline
+        self._on_progress = on_progress
+        self._on_child = on_child
+        self._gate = _Gate(self)
+        self._token = threading.Event()
+        self._reasons: list[str] = []  # the first one counts; appending is atomic
+        self._steps = 0
+        self.children: list[Child] = []
+        self.current_step = ""
+
+    @property
+    def reason(self) -> str:
+        """Why the call was stopped; empty while it was not."""
+        return self._reasons[0] if self._reasons else ""
+
+    def check(self) -> None:
+        """A cancellation point: raises Stopped once the call is stopped or its deadline has passed."""
+        if not self._reasons:
+            if self._deadline is None or time.monotonic() < self._deadline:
+                return
+            self.cancel(TIMEOUT)
+        raise Stopped(self.reason, self.current_step)
+
+    def step(self, name: str, done: float = 0, total: float = 0) -> None:
+        """Name the step that begins now: a cancellation point, reported as progress.
+
+        Without a `total` the steps are counted; an operation numbers all of its steps or none.
+        """
+        self.check()
+        self.current_step = name
+        self._steps += 1
+        self.progress(done if total else self._steps, total or None, name)
+
+    def progress(self, done: float, total: float | None, message: str) -> None:
+        """Report progress to whoever asked for it, who also keeps it increasing and rare enough."""
+        if self._on_progress is not None and not self._reasons:
+            self._on_progress(done, total, message)
+
+    def commit(self) -> _Gate:
+        """The gate: `with call.commit(): os.replace(…)`; raises Stopped instead when the call is stopped."""
+        return self._gate
+
+    def wait(self, seconds: float) -> None:
+        """Sleep; a stop or the deadline ends it with Stopped."""
+        left = self.remaining()
+        self._token.wait(seconds if left is None else min(seconds, left))
+        self.check()
+
+    def remaining(self) -> float | None:
+        """Seconds until the deadline, at least 0; None without one."""
+        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+
+    def cancel(self, reason: str) -> None:
+        """Set the cancel token and shut the gate, without waiting for anything; the first reason counts."""
+        self._reasons.append(reason)
+        self._token.set()
+
+    def stop(self, reason: str) -> None:
+        """Cancel, then wait until the children are gone and a commit under way is over (both bounded)."""
+        stop_calls([self], reason)
+
+    def start(self, begin: Callable[[], Child]) -> Child:
+        """Let a child begin, through the gate; it is stopped with the call."""
+        if self._on_child is not None:
+            self._on_child()
+        with self._gate:
+            child = begin()
+            self.children.append(child)
+        return child
+
+
+def stop_calls(calls: Sequence[Call], reason: str) -> None:
+    """Stop several calls at once: all tokens, then all children together, then the commits under way.
+
+    Takes at most KILL_GRACE_SECONDS, DEATH_WAIT_SECONDS and COMMIT_WAIT_SECONDS together.
+    """
+    for call in calls:
+        call.cancel(reason)
+    _stop_children([child for call in calls for child in list(call.children)])
+    deadline = time.monotonic() + COMMIT_WAIT_SECONDS
+    for call in calls:
+        call.commit().wait(deadline - time.monotonic())
+    # A child that was just passing the gate; none can follow it.
+    _stop_children([child for call in calls for child in list(call.children)], 0)
+
+
+# --- children -------------------------------------------------------------------------------------
+
+
+class ChildResult(NamedTuple):
+    """How a child ended: its exit status (negative: the signal; None: over its time), the ends of its outputs."""
+
+    status: int | None
+    stdout: bytes
+    stderr: bytes
+    cut: bool  # an output was longer than was kept
+
+
+class _Tail:
+    """Drains a pipe in a thread of its own, so that no child ever blocks on it, and keeps its end."""
+
+    __slots__ = ("_limit", "_pipe", "_thread", "cut", "data")
+
+    def __init__(self, pipe: Any, limit: int) -> None:
+        self._pipe = pipe
+        self._limit = limit
+        self.data = bytearray()
+        self.cut = False
+        self._thread = threading.Thread(target=self._drain, daemon=True)
+        self._thread.start()
+
+    def _drain(self) -> None:
+        with self._pipe:
+            for chunk in iter(lambda: os.read(self._pipe.fileno(), READ_CHUNK_BYTES), b""):
+                self.data += chunk
+                excess = len(self.data) - self._limit
+                if excess > 0:
+                    del self.data[:excess]
+                    self.cut = True
+
+    def finish(self) -> bytes:
+        """What was kept, once the pipe has ended (or somebody who cannot be killed holds it open)."""
+        self._thread.join(DEATH_WAIT_SECONDS)
+        return bytes(self.data)
+
+
+class Child:
+    """A started process with all that it starts; as a context manager it leaves none of them behind."""
+
+    __slots__ = ("_call", "_pipes", "_stderr", "_stdout", "mark", "process")
+
+    def __init__(self, call: Call, process: Any, mark: bytes, pipes: tuple[int, ...], limit: int) -> None:
+        self._call = call
+        self.process = process
+        self.mark = mark
+        self._pipes = pipes
+        self._stdout = _Tail(process.stdout, limit)
+        self._stderr = _Tail(process.stderr, limit)
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        # What a child that has ended leaves running gets no time of grace.
+        _stop_children([self], KILL_GRACE_SECONDS if self.process.poll() is None else 0)
+        self._call.children.remove(self)
+        for pipe in self._pipes:
+            os.close(pipe)
+
+    def wait(self, seconds: float | None = None) -> int | None:
+        """The exit status, None when the process still runs after `seconds`; raises Stopped."""
+        from subprocess import TimeoutExpired
+
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while deadline is None or time.monotonic() < deadline:
+            try:
+                status = self.process.wait(CHILD_POLL_SECONDS)
+            except TimeoutExpired:
+                self._call.check()
+                continue
+            self._call.check()
+            return status
+        return None
+
+    def result(self, status: int | None) -> ChildResult:
+        """The result with what the outputs held; call it when nothing of the child runs any more."""
+        stdout, stderr = self._stdout.finish(), self._stderr.finish()
+        return ChildResult(status, stdout, stderr, self._stdout.cut or self._stderr.cut)
+
+    def send(self, data: bytes) -> None:
+        """Write to the child's descriptor 3; Failure dependency_failed when it reads no more."""
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[os.write(self._pipes[0], view) :]
+        except OSError:
+            self._call.check()
+            raise Failure("dependency_failed", self._last_words("no longer listens")) from None
+
+    def receive(self, seconds: float) -> bytes:
+        """What the child wrote to its descriptor 4; Failure dependency_failed at its end or after `seconds`."""
+        import select
+
+        deadline = time.monotonic() + seconds
+        while not select.select([self._pipes[1]], [], [], CHILD_POLL_SECONDS)[0]:
+            self._call.check()
+            if time.monotonic() >= deadline:
+                raise Failure("dependency_failed", self._last_words(f"said nothing for {seconds:g} s"))
+        data = os.read(self._pipes[1], READ_CHUNK_BYTES)
+        if not data:
+            self._call.check()
+            raise Failure("dependency_failed", self._last_words("has ended"))
+        return data
+
+    def _last_words(self, what: str) -> str:
+        text = bytes(self._stderr.data[-LAST_WORDS_BYTES:]).decode("utf-8", "replace").strip()
+        name = os.path.basename(self.process.args[0])
+        return redact(f"{name} {what}: {text}" if text else f"{name} {what}")
+
+
+# A process can be given descriptors 3 and 4 only from inside; this runs there and becomes the program.
+_BECOME = """\
+import os, sys
+os.dup2(int(sys.argv[1]), 3), os.dup2(int(sys.argv[2]), 4)
+os.close(int(sys.argv[1])), os.close(int(sys.argv[2]))
+try: os.execvp(sys.argv[3], sys.argv[3:])
+except OSError as error: sys.exit(error.strerror)
+"""
+
+
+def _make_pipes() -> tuple[int, int, int, int]:
+    """Two pipes: (child reads, we write, we read, child writes); the child's ends lie above 3 and 4."""
+    import fcntl
+
+    (theirs, write), (read, also_theirs) = os.pipe(), os.pipe()
+    raised = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, CHILD_PIPE_MIN_FD) for fd in (theirs, also_theirs)]
+    os.close(theirs)
+    os.close(also_theirs)
+    return raised[0], write, read, raised[1]
+
+
+def _feed(pipe: Any, data: bytes) -> None:
+    try:
+        with pipe:
+            pipe.write(data)
+    except OSError:
+        return  # it has ended without reading everything
+
+
+def _open_process(argv: Sequence[str], stdin: bytes, pass_fds: Sequence[int], **options: Any) -> Any:
+    import subprocess
+
+    if os.name == "nt":
+        options["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
+    else:
+        options.update(start_new_session=True, pass_fds=pass_fds)
+    source = subprocess.PIPE if stdin else subprocess.DEVNULL
+    pipe = subprocess.PIPE
+    try:
+        process = subprocess.Popen(list(argv), stdin=source, stdout=pipe, stderr=pipe, bufsize=0, **options)
+    except FileNotFoundError:
+        raise Failure("missing_dependency", f"{os.path.basename(argv[0])} is not there") from None
+    except OSError as error:
+        message = f"{os.path.basename(argv[0])} could not be started: {error.strerror}"
+        raise Failure("dependency_failed", message) from None
+    if stdin:
+        threading.Thread(target=_feed, args=(process.stdin, stdin), daemon=True).start()
+    return process
+
+
+def start_child(
+    call: Call,
+    argv: Sequence[str],
+    *,
+    stdin: bytes = b"",
+    cwd: str | None = None,
+    env: Mapping[str, str] | None = None,
+    output_max_bytes: int = CHILD_OUTPUT_MAX_BYTES,
+    pipes: bool = False,
+) -> Child:
+    """Start a process in a session of its own; with `pipes` (POSIX) it can be talked with over descriptors 3 and 4.
+
+    `env` None is our own. Failure missing_dependency or dependency_failed when it cannot be started; Stopped.
+    """
+    mark = f"{CHILD_MARK}={os.getpid()}-{os.urandom(CHILD_MARK_BYTES).hex()}"
+    environment = {**(os.environ if env is None else env), CHILD_MARK: mark.partition("=")[2]}
+
+    def begin() -> Child:
+        ends = _make_pipes() if pipes else ()
+        theirs = [ends[0], ends[-1]] if pipes else []
+        shim = [sys.executable, "-I", "-S", "-c", _BECOME, *map(str, theirs)] if pipes else []
+        try:
+            process = _open_process([*shim, *argv], stdin, theirs, cwd=cwd, env=environment)
+        except BaseException:
+            for fd in ends[1:-1]:
+                os.close(fd)
+            raise
+        finally:
+            for fd in theirs:
+                os.close(fd)
+        process.args = list(argv)
+        return Child(call, process, mark.encode("ascii"), tuple(ends[1:-1]), output_max_bytes)
+
+    return call.start(begin)
+
+
+def run_child(
+    call: Call, argv: Sequence[str], *, seconds: float | None = None, **options: Any
+) -> ChildResult:
+    """Run a process to its end, at most `seconds`; the options are those of `start_child`; raises Stopped."""
+    with start_child(call, argv, **options) as child:
+        status = child.wait(seconds)
+    return child.result(status)
+
+
+# --- stopping what runs ---------------------------------------------------------------------------
+
+
+def _read_proc(pid: str, name: str) -> bytes:
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return file.read()
+    except OSError:
+        return b""  # gone by now, or somebody else's
+
+
+def _family(children: Sequence[Child]) -> set[int]:
+    """The live processes that `children` started, on Linux: by session, group, mark and parent; zombies are gone."""
+    groups = {str(child.process.pid).encode("ascii") for child in children}  # each led its group and session
+    marks = [child.mark for child in children]
+    parents, alive, found = {}, set(), set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        state, parent, *its = _read_proc(pid, "stat").rpartition(b")")[2].split()[:4] or (b"X", 0)
+        parents[int(pid)] = int(parent)
+        if state not in (b"Z", b"X"):
+            alive.add(int(pid))
+        environment = b"" if groups.intersection(its) else _read_proc(pid, "environ")
+        if groups.intersection(its) or any(mark in environment for mark in marks):
+            found.add(int(pid))
+    grown = found
+    while grown:
+        grown = {pid for pid, parent in parents.items() if parent in found} - found
+        found |= grown
+    return found & alive
+
+
+def _targets(children: Sequence[Child]) -> set[int]:
+    """What to send signals to: processes on Linux, elsewhere whole groups (negative) that have a live member."""
+    for child in children:
+        child.process.poll()  # takes a zombie of ours away
+    if sys.platform == "linux":
+        return _family(children)
+    return {-child.process.pid for child in children if _signal([-child.process.pid], 0)}
+
+
+def _signal(targets: Iterable[int], number: int) -> bool:
+    """Send a signal; False when it reached nobody."""
+    reached = False
+    for target in targets:
+        try:
+            os.kill(target, number)
+            reached = True
+        except OSError:
+            continue  # gone by now
+    return reached
+
+
+def _stop_trees(children: Sequence[Child]) -> None:
+    """Windows: end each process with all of its descendants."""
+    import subprocess
+
+    tool = os.path.join(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32", "taskkill.exe")
+    nothing = {name: subprocess.DEVNULL for name in ("stdin", "stdout", "stderr")}
+    ending = [
+        subprocess.Popen([tool, "/T", "/F", "/PID", str(child.process.pid)], **nothing) for child in children
+    ]
+    for process in [*ending, *(child.process for child in children)]:
+        try:
+            process.wait(KILL_GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def _stop_children(children: Sequence[Child], grace_seconds: float = KILL_GRACE_SECONDS) -> None:
+    """The ladder, for all groups at once: SIGTERM, after the grace SIGKILL, until none is left (bounded)."""
+    import signal
+
+    if os.name == "nt":
+        _stop_trees([child for child in children if child.process.poll() is None])
+        return
+    asked: set[int] = set()
+    kill_at = time.monotonic() + grace_seconds
+    targets = _targets(children) if children else set()
+    while targets and time.monotonic() < kill_at + DEATH_WAIT_SECONDS:
+        if time.monotonic() < kill_at:
+            _signal(targets - asked, signal.SIGTERM)
+        else:
+            _signal(targets, signal.SIGKILL)
+        asked |= targets
+        time.sleep(CHILD_LOOK_SECONDS)
+        targets = _targets(children)
+
 
 # ======================================================================
 # §06 workspace: every touch of a file stays inside
 # ======================================================================
-# Rules: uses §01-03, §05. Only this section opens or resolves a caller's path.
+# Rules: uses §01-03, §05. Only this section opens or resolves a caller's path (WIRE §8). `resolve` judges a
+# spelling once. After that a path is relative to the workspace, with "/", and every operation walks it from
+# the workspace's own directory handle, component by component, and refuses each link it meets: one that was
+# planted or swapped in after the check leads nowhere. Where the platform has no handles (Windows) the walk
+# goes by checked names and is repeated after opening. An OSError leaves as a Failure with operation and path.
+
+STAGING_DIR = f"{STATE_DIR}/{STAGING_NAME}"
+LOCK_PATH = f"{STATE_DIR}/{LOCK_NAME}"
+
+_OUTSIDE = "the path does not lead to a place inside the workspace"
+_PATH_HINT = "give a path relative to the workspace, such as prototypes/my-app/a"
+_WORKSPACE_HINT = "pass --workspace DIR (or set PROTOYARD_WORKSPACE): an existing directory's absolute path"
+
+
+def _open_flags(*names: str) -> int:
+    """The open(2) flags of these names, those that this platform has, as one number."""
+    return sum(getattr(os, name, 0) for name in names)
+
+
+_BY_HANDLES = {os.open, os.stat, os.mkdir, os.rename, os.unlink, os.rmdir} <= os.supports_dir_fd
+_FOLDER_FLAGS = _open_flags("O_RDONLY", "O_DIRECTORY", "O_NOFOLLOW")
+_READ_FLAGS = _open_flags("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
+_NEW_FLAGS = _open_flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_BINARY")
+_LOCK_FLAGS = _open_flags("O_RDWR", "O_CREAT", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY")
+
+# fmt: off
+_SPELLING = (  # what a path argument must not hold (WIRE §8.2)
+    (r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069]|"
+     r"[\ufeff\ud800-\udfff\U000e0000-\U000e007f]", "holds an invisible or control character"),
+    (r"[;&|`$<>(){}\[\]*?!#~'\"%^:\\]", "holds a character with a meaning to shells or other systems"),
+    (r"(^|/)\.\.(/|$)", 'holds a ".." component'),
+    (r"[. ](/|$)",     "has a component that ends in a dot or a space"),
+    (r"(?i:(^|/)(con|prn|aux|nul|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\.[^/]*)?(/|$))",
+                       "names a Windows device"),
+    (r"^-",            'begins with "-"'),
+)
+_REASONS = {  # own words, the same under every locale; another error shows its symbolic name
+    "ENOSPC": "the disk is full",         "EDQUOT": "the disk quota is used up",
+    "EACCES": "permission denied",        "EPERM": "permission denied",
+    "ENAMETOOLONG": "a name is too long", "EROFS": "the file system is read-only",
+    "ENOENT": "it is missing",            "ENOTDIR": "a file is where a folder should be",
+    "ENOLCK": "the file system has no locks", "EXDEV": "it is on another file system than .protoyard/staging",
+}
+# fmt: on
+
+
+def _split_path(path: str, windows: bool) -> tuple[str, list[str]]:
+    """What a path starts from ("" when it is relative) and its components without the empty ones and dots."""
+    drive = ""
+    if windows:
+        import ntpath
+
+        drive, path = ntpath.splitdrive(path.replace("\\", "/"))
+    root = "/" if path.startswith("/") else ""
+    return drive.casefold() + root, [part for part in path.split("/") if part not in ("", ".")]
+
+
+def parse_path(argument: str, prefixes: Sequence[str], *, windows: bool) -> tuple[str, list[str]]:
+    """WIRE §8.1-2: the anchor that is left ("" means the workspace) and the clean components after it.
+
+    `prefixes` are spellings of the workspace. ValueError with the reason when the argument's own is refused.
+    """
+    anchor, parts = _split_path(argument, windows)
+    judged, fold = argument, str.casefold if windows else str
+    for start, names in sorted((_split_path(prefix, windows) for prefix in prefixes), key=str, reverse=True):
+        if names and start == anchor and [*map(fold, parts[: len(names)])] == [*map(fold, names)]:
+            anchor, parts = "", parts[len(names) :]
+            judged = "/".join(parts) or "."
+            break
+    if not judged or len(judged) > PATH_MAX_CHARS:
+        raise ValueError(f"is longer than {PATH_MAX_CHARS} characters" if judged else "is empty")
+    if anchor not in ("", "/"):  # another drive or share: even to ask a share hands it the user's credentials
+        raise ValueError(_OUTSIDE)
+    for pattern, reason in _SPELLING:
+        if re.search(pattern, "/".join(parts)):
+            raise ValueError(reason)
+    return anchor, parts
+
+
+def _check_writable(parts: Sequence[str]) -> None:
+    """WIRE §8.8: dot names run code (.git/hooks, .vscode …); prototypes/ is written by Protoyard alone."""
+    if not parts or parts[0].casefold() == PROTOTYPES_DIR:
+        raise ValueError(f"lies in {PROTOTYPES_DIR}/ or above it")
+    if any(part.startswith(".") for part in parts):
+        raise ValueError("leads to a place whose name begins with a dot")
+
+
+def _check_directory(directory: str) -> str:
+    """The canonical path of what the user named as the workspace; `no_workspace` when it cannot be one."""
+    try:
+        real = os.path.realpath(os.path.expanduser(directory))
+        found = directory != "" and os.path.isdir(real)
+    except (OSError, ValueError):
+        found = False
+    if re.search(r"\$\{|%[^%]+%", directory):
+        reason = f'"{directory}" holds a variable that was not expanded'
+    elif not found:
+        reason = f'the workspace "{directory}" is not a directory'
+    elif os.path.dirname(real) == real:
+        reason = "the workspace is the root of a file system"
+    else:
+        return real
+    raise Failure("no_workspace", reason, _WORKSPACE_HINT)
+
+
+class _Disk:
+    """Turns an OSError in its body into a Failure; a missing file is `not_found` when it was to be read."""
+
+    __slots__ = ("operation", "path")
+
+    def __init__(self, operation: str, path: str) -> None:
+        self.operation = operation
+        self.path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if not isinstance(error, OSError):
+            return
+        if error.errno in (errno.ELOOP, errno.EMLINK) and self.path:  # what O_NOFOLLOW says about a link
+            raise Failure("unsafe_path", f"{self.path}: {_OUTSIDE}") from error
+        if self.operation == "reading" and _is_missing(error):
+            raise Failure("not_found", f"{self.path} does not exist") from error
+        if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
+            raise Failure("already_exists", f"{self.path} is there already and is not empty") from error
+        name = errno.errorcode.get(error.errno or 0, "unknown error")
+        message = f"{self.operation} {self.path or 'the workspace'} failed: {_REASONS.get(name, name)}"
+        raise Failure("io_error", message) from error
+
+
+def _is_missing(error: OSError) -> bool:
+    return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
+
+
+def _is_link(status: os.stat_result) -> bool:
+    """A symbolic link, or on Windows any reparse point: a junction is no link to `S_ISLNK`."""
+    reparse = getattr(status, "st_file_attributes", 0) & stat.FILE_ATTRIBUTE_REPARSE_POINT
+    return stat.S_ISLNK(status.st_mode) or bool(reparse)
+
+
+def _is_folder(status: os.stat_result) -> bool:
+    return stat.S_ISDIR(status.st_mode) and not _is_link(status)
+
+
+def _is_same(one: os.stat_result, other: os.stat_result) -> bool:
+    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+
+
+def _check_regular(status: os.stat_result, path: str) -> None:
+    if _is_link(status) or not stat.S_ISREG(status.st_mode):
+        reason = f": {_OUTSIDE}" if _is_link(status) else " is not a regular file"
+        raise Failure("unsafe_path", path + reason)
+
+
+class _Folder:
+    """An open folder of the workspace: `fd` is its handle, None where there are none and `path` must do."""
+
+    __slots__ = ("fd", "path")
+
+    def __init__(self, path: str, fd: int | None) -> None:
+        self.path = path
+        self.fd = fd
+
+    def __enter__(self) -> _Folder:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self.fd is not None:
+            os.close(self.fd)
+
+    def at(self, name: str) -> str:
+        """How to call an entry in an os function that is also given `dir_fd=self.fd`."""
+        return os.path.join(self.path, name) if self.fd is None else name
+
+    def names(self) -> list[str]:
+        """The entries' names, sorted."""
+        return sorted(os.listdir(self.path if self.fd is None else self.fd))
+
+    def status(self, name: str) -> os.stat_result:
+        """What an entry is, a link not followed."""
+        return os.stat(self.at(name), dir_fd=self.fd, follow_symlinks=False)
+
+    def has(self, name: str) -> bool:
+        """Is there an entry of that name, whatever it is?"""
+        try:
+            self.status(name)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def sync(self) -> None:
+        """Makes the entries durable, where folders can be synced at all."""
+        if self.fd is not None:
+            os.fsync(self.fd)
+
+    def make(self, name: str) -> None:
+        """Makes a folder, durably, unless something of that name is there: another may be as quick."""
+        try:
+            os.mkdir(self.at(name), dir_fd=self.fd)
+        except FileExistsError:
+            return
+        self.sync()
+
+    def open(self, name: str) -> _Folder:
+        """The folder of that name; OSError ELOOP when it is a link, ENOTDIR when it is anything else."""
+        status = self.status(name)
+        if not _is_folder(status):
+            raise OSError(errno.ELOOP if _is_link(status) else errno.ENOTDIR, "not a folder")
+        if self.fd is None:
+            return _Folder(self.at(name), None)
+        return _Folder("", os.open(name, _FOLDER_FLAGS, dir_fd=self.fd))
+
+    def unlink(self, name: str) -> bool:
+        """Deletes an entry that is no folder; False when it is one."""
+        if _is_folder(self.status(name)):
+            return False
+        os.unlink(self.at(name), dir_fd=self.fd)
+        return True
+
+    def clear(self) -> None:
+        """Empties the folder. Inner folders are brought up first: no depth exhausts stack or handles."""
+        names = self.names()
+        while names:
+            for name in (name for name in names if not self.unlink(name)):
+                with self.open(name) as inner:
+                    for child in (child for child in inner.names() if not inner.unlink(child)):
+                        risen = self.at(_unique_name())
+                        os.rename(inner.at(child), risen, src_dir_fd=inner.fd, dst_dir_fd=self.fd)
+                os.rmdir(self.at(name), dir_fd=self.fd)
+            names = self.names()
+
+
+def _unique_name() -> str:
+    return f"{os.getpid()}-{os.urandom(STAGING_SALT_BYTES).hex()}"
+
+
+def _last_part(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _path_parts(path: str) -> list[str]:
+    """The components of a path inside the workspace; what `resolve` never returns is refused here as well."""
+    parts = path.split("/") if path else []
+    if any(part in ("", ".", "..") for part in parts):
+        raise Failure("unsafe_path", f"{path}: {_OUTSIDE}")
+    return parts
+
+
+def _try_lock(fd: int, *, shared: bool = False) -> bool:
+    """Takes an open file's advisory lock unless someone has it; the system lets go when the file closes."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+# A lock for the threads of this process too: on some systems the file's tells only processes apart.
+_LOCAL_LOCKS: dict[str, threading.Lock] = {}
+_LOCKS: dict[Call, _Lock] = {}
+
+
+def release_lock(call: Call) -> None:
+    """Takes the lock away from a call that was given up; its commit gate is shut, so that it harms nobody."""
+    lock = _LOCKS.pop(call, None)
+    if lock is not None:
+        lock.release()
+
+
+class _Lock:
+    """`with workspace.lock(call):` one writer at a time, over threads and processes."""
+
+    __slots__ = ("_call", "_fd", "_local", "_workspace")
+
+    def __init__(self, workspace: Workspace, call: Call) -> None:
+        self._workspace = workspace
+        self._call = call
+        self._fd = -1
+        self._local = _LOCAL_LOCKS.setdefault(workspace.directory, threading.Lock())
+
+    def __enter__(self) -> None:
+        if self._call in _LOCKS:
+            return
+        while not self._local.acquire(timeout=LOCK_POLL_SECONDS):
+            self._call.check()
+        try:
+            self._fd = self._workspace.take_lock_file(self._call)
+        except BaseException:
+            self._local.release()
+            raise
+        _LOCKS[self._call] = self
+
+    def __exit__(self, *_: Any) -> None:
+        if _LOCKS.get(self._call) is self:
+            release_lock(self._call)
+
+    def release(self) -> None:
+        """Lets the next writer in; closing the file is what tells other processes."""
+        os.close(self._fd)
+        self._local.release()
+
+
+class Stage:
+    """A folder that is built out of sight, in .protoyard/staging, and appears whole or not at all."""
+
+    __slots__ = ("_call", "_path", "_workspace")
+
+    def __init__(self, workspace: Workspace, call: Call) -> None:
+        self._workspace = workspace
+        self._call = call
+        self._path = f"{STAGING_DIR}/{_unique_name()}"
+
+    def __enter__(self) -> Stage:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._workspace.discard(self._path)
+
+    def write(self, path: str, data: bytes) -> None:
+        """Adds a file to the folder, its own folders made as needed; a cancellation point."""
+        self._call.check()
+        self._workspace.create_file(f"{self._path}/{path}", data)
+
+    def publish(self, target: str) -> None:
+        """Renames the folder to `target`: `already_exists` unless that is missing or an empty folder."""
+        self._workspace.move(self._path, target, self._call, over_file=False)
+
+
+class Workspace:
+    """The one class through which files are touched. Its paths are canonical and relative; "" is the root.
+
+    It keeps no file open and no state but names: one object may serve any number of threads. Every operation
+    may raise Failure: `unsafe_path` for a link or a non-file, `not_found` for reading what is missing,
+    `io_error` for what the disk refuses.
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        *,
+        windows: bool = os.name == "nt",
+        handles: bool = _BY_HANDLES,
+        lock_wait_seconds: float = LOCK_WAIT_SECONDS,
+    ) -> None:
+        """`windows` and `handles` say which rules apply, so that each can be tried anywhere."""
+        self.directory = _check_directory(directory)
+        self._windows = windows
+        self._handles = handles
+        self._lock_wait_seconds = lock_wait_seconds
+        given = os.path.expanduser(directory)
+        spellings = (os.path.abspath(given), os.path.join(os.environ.get("PWD", ""), given))
+        true = (spelling for spelling in spellings if os.path.realpath(spelling) == self.directory)
+        self._prefixes = (directory, given, self.directory, *true)
+
+    # --- judging a caller's path ---
+
+    def resolve(self, argument: str, *, field: str, write: bool = False) -> str:
+        """WIRE §8: the canonical path inside the workspace that an argument leads to; it need not exist.
+
+        With `write` it must also be a place where a caller may have files written. `unsafe_path` otherwise.
+        """
+        root = self.directory.split(os.sep)
+        try:
+            anchor, parts = parse_path(argument, self._prefixes, windows=self._windows)
+            found = self._follow(parts, root[:1] if anchor else root)
+            if found[: len(root)] != root:
+                raise ValueError(_OUTSIDE)
+            if write:
+                _check_writable(found[len(root) :])
+        except (OSError, ValueError) as error:
+            reason = _OUTSIDE if isinstance(error, (OSError, UnicodeError)) else str(error)
+            raise Failure("unsafe_path", f"{field}: {reason}", _PATH_HINT) from error
+        return "/".join(found[len(root) :])
+
+    def _follow(self, parts: list[str], start: list[str]) -> list[str]:
+        """Where a path really leads, component by component; what is missing is taken as it is spelled."""
+        if os.name == "nt":
+            return os.path.realpath(os.sep.join([*start, *parts])).split(os.sep)
+        with self._root() as folder:
+            root = folder.status(".")
+        at, todo, links = list(start), parts[::-1], 0
+        while todo:
+            name = todo.pop()
+            if name in ("", ".", ".."):  # from a link's target: the argument itself holds none
+                at = at[:-1] if name == ".." and len(at) > 1 else at
+                continue
+            path = "/".join([*at, name])
+            try:
+                status = os.lstat(path)
+            except OSError as error:
+                if not _is_missing(error) or ".." in todo:
+                    raise
+                return [*at, name, *(part for part in reversed(todo) if part not in ("", "."))]
+            if _is_link(status):
+                links += 1
+                if links > LINKS_MAX:
+                    raise ValueError(_OUTSIDE)
+                target = os.readlink(path)
+                at = at[:1] if target.startswith("/") else at
+                todo += reversed(target.split("/"))
+            else:  # a disk that ignores case may know the workspace under other letters
+                at = self.directory.split(os.sep) if _is_same(status, root) else [*at, name]
+        return at
+
+    def absolute(self, path: str) -> str:
+        """The canonical absolute path, for a child process."""
+        return os.path.join(self.directory, *_path_parts(path))
+
+    # --- walking ---
+
+    def _root(self) -> _Folder:
+        with _Disk("opening", ""):
+            if self._handles:
+                return _Folder("", os.open(self.directory, _FOLDER_FLAGS))
+            if not _is_folder(os.lstat(self.directory)):
+                raise OSError(errno.ENOTDIR, "swapped for something else")
+            return _Folder(self.directory, None)
+
+    def _folder(self, path: str, *, create: bool = False) -> _Folder:
+        """The open folder at a path, reached without following a link. The workspace itself is never made."""
+        parts = _path_parts(path)
+        folder = self._root()
+        for part in parts:
+            with folder:
+                if create:
+                    folder.make(part)
+                folder = folder.open(part)
+        return folder
+
+    def _parent(self, path: str, *, create: bool = False) -> _Folder:
+        return self._folder("/".join(_path_parts(path)[:-1]), create=create)
+
+    def _check_opened(self, fd: int, path: str) -> None:
+        """Where there are no handles: is the file that was opened still the one that the path names?"""
+        if not self._handles:
+            with self._parent(path) as folder:
+                status = folder.status(_last_part(path))
+            if _is_link(status) or not _is_same(status, os.fstat(fd)):
+                raise OSError(errno.ELOOP, "swapped for something else")
+
+    # --- reading ---
+
+    def kind(self, path: str) -> str:
+        """`file`, `folder`, `missing`, or `other` (a link, FIFO, socket or device)."""
+        try:
+            with _Disk("reading", path), self._parent(path) as folder:
+                status = folder.status(_last_part(path) or ".")
+        except Failure as failure:
+            if failure.code == "not_found":
+                return "missing"
+            raise
+        if _is_folder(status):
+            return "folder"
+        return "file" if stat.S_ISREG(status.st_mode) else "other"
+
+    def read_names(self, path: str) -> list[str]:
+        """The names in a folder, sorted."""
+        with _Disk("reading", path), self._folder(path) as folder:
+            return folder.names()
+
+    def read_bytes(self, path: str, *, max_bytes: int) -> bytes:
+        """A regular file's content; else `unsafe_path`; over `max_bytes` it is `invalid_arguments`."""
+        name = _last_part(path)
+        with _Disk("reading", path), self._parent(path) as folder:
+            _check_regular(folder.status(name), path)  # before it is opened: that alone can set a device off
+            with os.fdopen(os.open(folder.at(name), _READ_FLAGS, dir_fd=folder.fd), "rb") as file:
+                _check_regular(os.fstat(file.fileno()), path)
+                self._check_opened(file.fileno(), path)
+                data = file.read(max_bytes + 1)
+        if len(data) > max_bytes:
+            raise Failure("invalid_arguments", f"{path} is larger than {max_bytes:,} bytes")
+        return data
+
+    # --- writing, with the lock held ---
+
+    def create_file(self, path: str, data: bytes) -> None:
+        """A new file, durable, its folders made as needed. Passes no gate: for what is still in staging."""
+        with _Disk("writing", path), self._parent(path, create=True) as folder:
+            fd = os.open(folder.at(_last_part(path)), _NEW_FLAGS, FILE_MODE, dir_fd=folder.fd)
+            with os.fdopen(fd, "wb") as file:
+                self._check_opened(fd, path)
+                file.write(data)
+                file.flush()
+                os.fsync(fd)
+            folder.sync()
+
+    def write_file(self, path: str, data: bytes, call: Call) -> None:
+        """Makes or replaces a file in one durable step: a reader sees the old or the new, never a part."""
+        staged = f"{STAGING_DIR}/{_unique_name()}"
+        try:
+            self.create_file(staged, data)
+            self.move(staged, path, call, over_file=True)
+        except BaseException:
+            self.discard(staged)
+            raise
+
+    def stage(self, call: Call) -> Stage:
+        """`with workspace.stage(call) as stage:` a folder to be published whole; needs the lock."""
+        return Stage(self, call)
+
+    def move(self, source: str, target: str, call: Call, *, over_file: bool) -> None:
+        """Puts what was staged in its place, durably, through the commit gate.
+
+        A file goes over a file or nothing, a folder over an empty folder or nothing; else `already_exists`.
+        """
+        name = _last_part(target)
+        with _Disk("writing", target), call.commit(), self._parent(target, create=True) as into:
+            if into.has(name):
+                status = into.status(name)
+                if _is_link(status) or over_file == _is_folder(status):
+                    raise OSError(errno.ELOOP if _is_link(status) else errno.EEXIST, "in the way")
+                if os.name == "nt" and not over_file:  # there a rename goes over nothing at all
+                    os.rmdir(into.at(name))
+            with self._parent(source) as out:
+                rename = os.replace if over_file else os.rename
+                rename(out.at(_last_part(source)), into.at(name), src_dir_fd=out.fd, dst_dir_fd=into.fd)
+            into.sync()
+
+    def remove(self, path: str) -> None:
+        """Deletes a file or a folder with all in it, links themselves and not what they lead to."""
+        name = _last_part(path)
+        with _Disk("removing", path), self._parent(path) as folder:
+            if folder.has(name) and not folder.unlink(name):
+                with folder.open(name) as inner:
+                    inner.clear()
+                os.rmdir(folder.at(name), dir_fd=folder.fd)
+
+    def discard(self, path: str) -> None:
+        """`remove` on the way out of something else: what the disk refuses is left to the next sweep."""
+        try:
+            self.remove(path)
+        except Failure:
+            return
+
+    def sweep(self, call: Call) -> None:
+        """Clears what killed writers left in staging: with the lock held, that is all there is in it."""
+        call.check()
+        if self.kind(STAGING_DIR) != "missing":
+            with _Disk("removing", STAGING_DIR), self._folder(STAGING_DIR) as folder:
+                folder.clear()
+
+    # --- the lock ---
+
+    def lock(self, call: Call) -> _Lock:
+        """`with workspace.lock(call):` the right to write; a call that has it may take it again.
+
+        Waits behind this process's own calls as long as `call` lives, behind another process
+        LOCK_WAIT_SECONDS; then `busy`.
+        """
+        return _Lock(self, call)
+
+    def take_lock_file(self, call: Call) -> int:
+        """The open and locked lock file, made when missing; closing it (or dying) lets go."""
+        deadline = time.monotonic() + self._lock_wait_seconds
+        while True:
+            call.check()
+            fd = self._try_lock_file()
+            if fd is not None:
+                return fd
+            if time.monotonic() >= deadline:
+                raise Failure("busy", "another process is writing in this workspace", "try again in a moment")
+            call.wait(LOCK_POLL_SECONDS)
+
+    def _try_lock_file(self) -> int | None:
+        with _Disk("locking", LOCK_PATH), self._folder(STATE_DIR, create=True) as folder:
+            fd = os.open(folder.at(LOCK_NAME), _LOCK_FLAGS, FILE_MODE, dir_fd=folder.fd)
+            try:
+                _check_regular(os.fstat(fd), LOCK_PATH)
+                self._check_opened(fd, LOCK_PATH)
+                # Locking a file that was deleted meanwhile would bind nobody.
+                if _try_lock(fd) and _is_same(folder.status(LOCK_NAME), os.fstat(fd)):
+                    return fd
+            except BaseException:
+                os.close(fd)
+                raise
+            os.close(fd)
+            return None
+
+    def lock_is_free(self) -> bool:
+        """Is nobody writing? Makes nothing; False too when it cannot be told."""
+        local = _LOCAL_LOCKS.get(self.directory)
+        if local is not None and local.locked():
+            return False
+        try:
+            with _Disk("reading", LOCK_PATH), self._folder(STATE_DIR) as folder:
+                fd = os.open(folder.at(LOCK_NAME), _READ_FLAGS, dir_fd=folder.fd)
+                with os.fdopen(fd, "rb"):
+                    return _try_lock(fd, shared=True)
+        except Failure as failure:
+            return failure.code == "not_found"
+
 
 # ======================================================================
 # §07 blueprint: schema, semantic checks, patches, differences in words
 # ======================================================================
-# Rules: uses §01-04; pure. BLUEPRINT_SCHEMA is published and checked; what a schema cannot say (references, values
-# that fit their field) is in the check functions below it, each problem with its JSON pointer (RFC 6901).
+# Rules: uses §01-04; pure. blueprint_schema() is published and checked; what a schema cannot say (references,
+# values that fit their field) is in the check functions below it, each problem with its pointer (RFC 6901).
 
 ID_PATTERN = "^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
 RECORD_ID_PATTERN = "^[a-z0-9]+([_-][a-z0-9]+)*$"
@@ -369,281 +1941,190 @@ DETAIL_FORMS = ("page", "panel", "dialog")
 ENTRY_FORMS = ("page", "guided", "dialog")
 MAIN_VIEWS = ("table", "board", "calendar", "timeline", "cards", "inbox", "form")
 ICONS = (
-    "person", "people", "building", "briefcase", "box", "cart", "card", "coin", "file", "folder", "check", "flag",
-    "calendar", "clock", "bell", "chat", "mail", "phone", "map", "truck", "car", "wrench", "gear", "chart", "heart",
-    "leaf", "paw", "book", "cap", "home", "door", "star", "shield", "flask", "food", "ball", "tag", "link", "circle",
+    "person", "people", "building", "briefcase", "box", "cart", "card", "coin", "file", "folder", "check",
+    "flag", "calendar", "clock", "bell", "chat", "mail", "phone", "map", "truck", "car", "wrench", "gear",
+    "chart", "heart", "leaf", "paw", "book", "cap", "home", "door", "star", "shield", "flask", "food", "ball",
+    "tag", "link", "circle",
 )
 # fmt: on
 
-_TITLES = {
-    "asOf": "Today",
-    "lang": "Language",
-    "dir": "Writing direction",
-    "id": "Identifier",
-    "because": "Reason",
+# The objects of a blueprint: (what it is, required members, rows of member, kind, description). A kind is a
+# name of _SIMPLE, of _ENUMS or of this table; [kind] is a list of it, [kind]+ a list that may not be empty.
+# fmt: off
+_OBJECTS: Mapping[str, tuple[str, str, tuple[tuple[str, str, str], ...]]] = {
+    "blueprint": ("The source of truth of one prototype variant. References go by id.",
+                  "blueprint title brief lang dir seed asOf variant roles entities screens navigation "
+                  "flows settings theme", (
+        ("blueprint", "version", "The version of this format."),
+        ("title", "label", "The product's name."),
+        ("brief", "brief", "The brief it was drawn from."),
+        ("lang", "lang", "BCP 47 tag of the interface language."),
+        ("dir", "direction", "The script's direction."),
+        ("seed", "seed", "Decides the fictional data."),
+        ("asOf", "day", "The date that the prototype takes for today."),
+        ("variant", "variant", "Which of the variants this is."),
+        ("roles", "[role]", "Who uses it."),
+        ("entities", "[entity]+", f"The kinds of record; at most {RECORDS_MAX} records in all."),
+        ("screens", "[screen]+", "The screens."),
+        ("navigation", "[id]+", "Screen ids of the menu in order; the first is home."),
+        ("flows", "[flow]", "Journeys that a reviewer can follow."),
+        ("settings", "[setting]", "Numbers and limits found in the brief."),
+        ("theme", "theme", "How the page looks."))),
+    "variant": ("Which of the variants this is.", "id question axes", (
+        ("id", "letter", "Its letter."),
+        ("question", "label", "The question that this variant answers."),
+        ("rationale", "text", "Whom it serves, in one paragraph."),
+        ("cost", "text", "What one pays for it."),
+        ("axes", "axes", "Where it stands on the axes in which variants differ."))),
+    "axes": ("Where a variant stands on the axes in which variants differ.",
+             "navigation home main detail entry density", (
+        ("navigation", "layout", "The main navigation."),
+        ("home", "screen type", "The type of the first screen."),
+        ("main", "main view", "How the lead record is mainly seen."),
+        ("detail", "detail form", "How one record opens."),
+        ("entry", "entry form", "How a record is entered."),
+        ("density", "density", "How much fits on a screen."))),
+    "role": ("Somebody who uses the product; the page can be seen through each role's eyes.", "id label", (
+        ("id", "id", "Unique among the roles."),
+        ("label", "label", "What the role is called."),
+        ("because", "text", "The words of the brief that caused it."),
+        ("screens", "[id]", "Ids of the screens the role may see; absent: all."),
+        ("rights", "[right]", "What the role may do to records; absent: all."))),
+    "entity": ("A kind of record.", "id label plural fields display", (
+        ("id", "id", "Unique among the entities."),
+        ("label", "label", "One of them, for example Inspection."),
+        ("plural", "label", "Several of them."),
+        ("icon", "icon", "A drawing of the page."),
+        ("because", "text", "The words of the brief that caused it."),
+        ("fields", "[field]+", "The fields in their order."),
+        ("display", "id", "The field that names a record."),
+        ("records", "[record]", "The fictional records; absent: they are made up."))),
+    "field": ("One member of an entity's records.", "id label type", (
+        ("id", "id", 'Unique within the entity; never "id".'),
+        ("label", "label", "The field's name in forms and columns."),
+        ("type", "field type", "What the values are; duration is in minutes, rating is 1 to 5."),
+        ("required", "boolean", "Whether a form insists on it."),
+        ("hint", "note", "Help beside the input."),
+        ("min", "number", "The smallest value a form accepts (numeric types)."),
+        ("max", "number", "The largest value a form accepts (numeric types)."),
+        ("values", "[label]+", "status, choice: the allowed values; a status in its order."),
+        ("entity", "id", "ref: the entity whose record is referred to."),
+        ("unit", "note", "What a number counts, for example km or EUR."),
+        ("default", "any", "The value a new record starts with; it must fit the type."))),
+    "screen": ("One screen. The members of each type (* is required): "
+               + "; ".join(f"{name}: {', '.join(has) or 'none'}" for name, has in SCREEN_TYPES.items()),
+               "id title type", (
+        ("id", "id", "Unique among the screens."),
+        ("title", "label", "The screen's heading."),
+        ("type", "screen type", "What kind of screen it is."),
+        ("because", "text", "The words of the brief that caused it."),
+        ("entity", "id", "The entity it shows (all but dashboard and settings)."),
+        ("columns", "[id]", "list, cards, inbox: the field ids shown, in order."),
+        ("groupBy", "id", "board: the status or choice field of its columns. report: what it groups by."),
+        ("dateField", "id", "calendar, timeline: the date or datetime field."),
+        ("endField", "id", "calendar, timeline: the field with the end of a span."),
+        ("measure", "id", "report, dashboard: the numeric field that is added up."),
+        ("steps", "[fields]", "form: lists of field ids; more than one list makes it guided."),
+        ("filters", "[id]", "The field ids offered as filters."),
+        ("widgets", "[widget]", "dashboard: its tiles and charts."))),
+    "widget": ("One tile or chart of a dashboard.", "kind entity title", (
+        ("kind", "widget kind", "count, sum: a tile. list: rows. bars, donut, trend: a chart."),
+        ("entity", "id", "The entity that is counted or shown."),
+        ("title", "label", "The tile's heading."),
+        ("filter", "filter", "Which records count; absent: all."),
+        ("measure", "id", "sum, bars, trend: the numeric field added up; absent: records are counted."))),
+    "filter": ("Records whose field has one of the values, or whose date falls in a time.", "field", (
+        ("field", "id", "A field of the widget's entity."),
+        ("values", "[label]+", "The values that count (status or choice)."),
+        ("when", "filter time", "Where a date lies, seen from the blueprint's asOf."))),
+    "flow": ("A journey through screens that a reviewer can follow.", "id label steps", (
+        ("id", "id", "Unique among the flows."),
+        ("label", "label", "What the journey is called."),
+        ("role", "id", "The role that makes it."),
+        ("steps", "[flow step]+", "The stations in order."))),
+    "flow step": ("One station of a flow.", "screen", (
+        ("screen", "id", "A screen id."),
+        ("record", "record id", "The record shown, by id."),
+        ("hint", "note", "What to do here."))),
+    "setting": ("A number, limit or switch that a settings screen can change.", "id label type value", (
+        ("id", "id", "Unique among the settings."),
+        ("label", "label", "The setting's name."),
+        ("type", "setting type", "What its value is."),
+        ("value", "any", "The value; it must fit the type."),
+        ("unit", "note", "What a number counts."),
+        ("because", "text", "The words of the brief that caused it."))),
+    "theme": ("How the page looks.", "palette layout density mode corners", (
+        ("palette", "palette", "The family of colours."),
+        ("layout", "layout", "Where the navigation is."),
+        ("density", "density", "How much fits on a screen."),
+        ("mode", "mode", "Light, dark, or as the device says."),
+        ("corners", "corners", "How round corners are."))),
 }
+_ENUMS: Mapping[str, Iterable[str]] = {
+    "direction": ("ltr", "rtl"), "letter": VARIANT_LETTERS, "layout": LAYOUTS, "screen type": SCREEN_TYPES,
+    "main view": MAIN_VIEWS, "detail form": DETAIL_FORMS, "entry form": ENTRY_FORMS, "density": DENSITIES,
+    "right": RIGHTS, "icon": ICONS, "field type": FIELD_TYPES, "widget kind": WIDGET_KINDS,
+    "filter time": FILTER_TIMES, "setting type": SETTING_TYPES, "palette": PALETTES, "mode": MODES,
+    "corners": CORNERS,
+}
+_SIMPLE: Mapping[str, Mapping[str, Any]] = {
+    "version": {"const": 1},
+    "any": {},
+    "boolean": {"type": "boolean"},
+    "number": {"type": "number"},
+    "seed": {"type": "integer", "minimum": 0, "maximum": SEED_MAX},
+    "label": {"type": "string", "minLength": 1, "maxLength": LABEL_MAX_CHARS},
+    "note": {"type": "string", "maxLength": LABEL_MAX_CHARS},
+    "text": {"type": "string", "maxLength": TEXT_MAX_CHARS},
+    "brief": {"type": "string", "maxLength": BRIEF_MAX_CHARS},
+    "lang": {"type": "string", "pattern": LANG_PATTERN, "maxLength": LABEL_MAX_CHARS},
+    "day": {"type": "string", "pattern": DATE_PATTERN},
+    "id": {"type": "string", "pattern": ID_PATTERN, "maxLength": ID_MAX_CHARS},
+    "record id": {"type": "string", "pattern": RECORD_ID_PATTERN, "maxLength": RECORD_ID_MAX_CHARS},
+    "fields": {"type": "array", "minItems": 1, "maxItems": FIELDS_MAX,
+               "items": {"type": "string", "pattern": ID_PATTERN, "maxLength": ID_MAX_CHARS}},
+    "record": {
+        "type": "object", "description": "Its id and a value for each field id; a missing one is made up.",
+        "required": ["id"], "additionalProperties": {"description": "The value of the field with this id."},
+        "properties": {"id": {
+            "title": "Identifier", "description": "Unique within the entity; refs use it.",
+            "type": "string", "pattern": RECORD_ID_PATTERN, "maxLength": RECORD_ID_MAX_CHARS}}},
+}
+_LIST_MAX = {
+    "fields": FIELDS_MAX, "entities": ENTITIES_MAX, "screens": SCREENS_MAX, "records": RECORDS_PER_ENTITY_MAX,
+}
+_MEMBER_TITLES = {"asOf": "Today", "lang": "Language", "dir": "Writing direction", "id": "Identifier"}
+# fmt: on
 
 
-def _member_title(name: str) -> str:
-    return _TITLES.get(name) or re.sub("([A-Z])", lambda m: " " + m[1].lower(), name).capitalize()
-
-
-def _object(description: str, members: Mapping[str, dict[str, Any]], required: str) -> dict[str, Any]:
-    """A closed object schema; each member gets its title from its name."""
-    properties = {name: {"title": _member_title(name), **schema} for name, schema in members.items()}
+def _schema_of(kind: str, member: str = "") -> dict[str, Any]:
+    """The JSON Schema of a kind; `member` is the name under which a list stands: it decides its limit."""
+    if kind.startswith("["):
+        item, _, least = kind[1:].rpartition("]")
+        limits = {"minItems": 1} if least else {}
+        most = _LIST_MAX.get(member, LIST_ITEMS_MAX)
+        return {"type": "array", **limits, "maxItems": most, "items": _schema_of(item)}
+    if kind in _ENUMS:
+        return {"type": "string", "enum": list(_ENUMS[kind])}
+    if kind in _SIMPLE:
+        return dict(_SIMPLE[kind])
+    description, required, rows = _OBJECTS[kind]
+    properties = {}
+    for name, what, about in rows:
+        title = _MEMBER_TITLES.get(name) or re.sub("([A-Z])", lambda m: " " + m[1].lower(), name).capitalize()
+        properties[name] = {**_schema_of(what, name), "title": title, "description": about}
     head = {"type": "object", "description": description, "required": required.split()}
     return {**head, "properties": properties, "additionalProperties": False}
 
 
-def _text(description: str, most: int = TEXT_MAX_CHARS, least: int = 0) -> dict[str, Any]:
-    return {"type": "string", "description": description, "minLength": least, "maxLength": most}
+@once
+def blueprint_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a blueprint: what `blueprint_schema` answers and what is checked."""
+    dialect = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": dialect, "title": "Protoyard blueprint", **_schema_of("blueprint")}
 
 
-def _label(description: str) -> dict[str, Any]:
-    return _text(description, LABEL_MAX_CHARS, 1)
-
-
-def _id(description: str) -> dict[str, Any]:
-    return {"type": "string", "description": description, "pattern": ID_PATTERN, "maxLength": ID_MAX_CHARS}
-
-
-def _one_of(description: str, values: Iterable[str]) -> dict[str, Any]:
-    return {"type": "string", "description": description, "enum": list(values)}
-
-
-def _many(
-    description: str, items: dict[str, Any], most: int = LIST_ITEMS_MAX, least: int = 0
-) -> dict[str, Any]:
-    return {"type": "array", "description": description, "items": items, "minItems": least, "maxItems": most}
-
-
-_FILTER = _object(
-    "Which records count: those whose field has one of the values, or whose date falls in a time.",
-    {
-        "field": _id("A field of the widget's entity."),
-        "values": _many("The values that count (status or choice).", _label("One value."), least=1),
-        "when": _one_of("Where a date lies, seen from the blueprint's asOf.", FILTER_TIMES),
-    },
-    "field",
-)
-_WIDGET = _object(
-    "One tile or chart of a dashboard.",
-    {
-        "kind": _one_of(
-            "count and sum are tiles, list shows rows, bars, donut and trend are charts.", WIDGET_KINDS
-        ),
-        "entity": _id("The entity that is counted or shown."),
-        "title": _label("The tile's heading."),
-        "filter": _FILTER,
-        "measure": _id(
-            "sum, bars, trend: the numeric field that is added up; without it records are counted."
-        ),
-    },
-    "kind entity title",
-)
-_ROLE = _object(
-    "Somebody who uses the product; the page can be seen through each role's eyes.",
-    {
-        "id": _id("Unique among the roles."),
-        "label": _label("What the role is called."),
-        "because": _text("The words of the brief that caused it."),
-        "screens": _many("Ids of the screens the role may see; absent: all.", _id("A screen id.")),
-        "rights": _many("What the role may do to records; absent: all.", _one_of("A right.", RIGHTS)),
-    },
-    "id label",
-)
-_FIELD = _object(
-    "One member of an entity's records.",
-    {
-        "id": _id('Unique within the entity; never "id".'),
-        "label": _label("The field's name in forms and columns."),
-        "type": _one_of("What the values are; duration is in minutes, rating is 1 to 5.", FIELD_TYPES),
-        "required": {"type": "boolean", "description": "Whether a form insists on it."},
-        "hint": _text("Help beside the input.", LABEL_MAX_CHARS),
-        "min": {"type": "number", "description": "The smallest value a form accepts (numeric types)."},
-        "max": {"type": "number", "description": "The largest value a form accepts (numeric types)."},
-        "values": _many(
-            "status, choice: the allowed values; a status in its order.", _label("A value."), least=1
-        ),
-        "entity": _id("ref: the entity whose record is referred to."),
-        "unit": _text("What a number counts, for example km or EUR.", LABEL_MAX_CHARS),
-        "default": {"description": "The value a new record starts with; it must fit the type."},
-    },
-    "id label type",
-)
-_RECORD = {
-    "type": "object",
-    "title": "Record",
-    "description": "One record: its id and a value for each field id. A missing member is filled with fictional data.",
-    "required": ["id"],
-    "properties": {
-        "id": {
-            "type": "string",
-            "title": "Identifier",
-            "description": "Unique within the entity; refs use it.",
-            "pattern": RECORD_ID_PATTERN,
-            "maxLength": RECORD_ID_MAX_CHARS,
-        }
-    },
-    "additionalProperties": {"description": "The value of the field with this id."},
-}
-_ENTITY = _object(
-    "A kind of record.",
-    {
-        "id": _id("Unique among the entities."),
-        "label": _label("One of them, for example Inspection."),
-        "plural": _label("Several of them."),
-        "icon": _one_of("A drawing of the page.", ICONS),
-        "because": _text("The words of the brief that caused it."),
-        "fields": _many("The fields in their order.", _FIELD, FIELDS_MAX, 1),
-        "display": _id("The field that names a record."),
-        "records": _many("The fictional records.", _RECORD, RECORDS_PER_ENTITY_MAX),
-    },
-    "id label plural fields display",
-)
-_SCREEN = _object(
-    "One screen. Which members belong to which type: "
-    + "; ".join(f"{name}: {', '.join(members) or 'none'}" for name, members in SCREEN_TYPES.items())
-    + " (* is required).",
-    {
-        "id": _id("Unique among the screens."),
-        "title": _label("The screen's heading."),
-        "type": _one_of("What kind of screen it is.", SCREEN_TYPES),
-        "because": _text("The words of the brief that caused it."),
-        "entity": _id("The entity it shows (all but dashboard and settings)."),
-        "columns": _many("list, cards, inbox: the field ids shown, in order.", _id("A field id.")),
-        "groupBy": _id("board: the status or choice field of its columns. report: the field it groups by."),
-        "dateField": _id("calendar, timeline: the date or datetime field."),
-        "endField": _id("calendar, timeline: the field with the end of a span."),
-        "measure": _id("report, dashboard: the numeric field that is added up."),
-        "steps": _many(
-            "form: lists of field ids; more than one list makes it guided.",
-            _many("One step.", _id("A field id."), FIELDS_MAX, 1),
-        ),
-        "filters": _many("The field ids offered as filters.", _id("A field id.")),
-        "widgets": _many("dashboard: its tiles and charts.", _WIDGET),
-    },
-    "id title type",
-)
-_FLOW = _object(
-    "A journey through screens that a reviewer can follow.",
-    {
-        "id": _id("Unique among the flows."),
-        "label": _label("What the journey is called."),
-        "role": _id("The role that makes it."),
-        "steps": _many(
-            "The stations in order.",
-            _object(
-                "One station.",
-                {
-                    "screen": _id("A screen id."),
-                    "record": {
-                        "type": "string",
-                        "description": "The record shown, by id.",
-                        "pattern": RECORD_ID_PATTERN,
-                        "maxLength": RECORD_ID_MAX_CHARS,
-                    },
-                    "hint": _text("What to do here.", LABEL_MAX_CHARS),
-                },
-                "screen",
-            ),
-            least=1,
-        ),
-    },
-    "id label steps",
-)
-_SETTING = _object(
-    "A number, limit or switch of the product that can be changed on a settings screen.",
-    {
-        "id": _id("Unique among the settings."),
-        "label": _label("The setting's name."),
-        "type": _one_of("What its value is.", SETTING_TYPES),
-        "value": {"description": "The value; it must fit the type."},
-        "unit": _text("What a number counts.", LABEL_MAX_CHARS),
-        "because": _text("The words of the brief that caused it."),
-    },
-    "id label type value",
-)
-_AXES = _object(
-    "Where this variant stands on the axes in which variants differ.",
-    {
-        "navigation": _one_of("The main navigation.", LAYOUTS),
-        "home": _one_of("The type of the first screen.", SCREEN_TYPES),
-        "main": _one_of("How the lead record is mainly seen.", MAIN_VIEWS),
-        "detail": _one_of("How one record opens.", DETAIL_FORMS),
-        "entry": _one_of("How a record is entered.", ENTRY_FORMS),
-        "density": _one_of("How much fits on a screen.", DENSITIES),
-    },
-    "navigation home main detail entry density",
-)
-_VARIANT = _object(
-    "Which of the variants this is.",
-    {
-        "id": _one_of("Its letter.", VARIANT_LETTERS),
-        "question": _text("The question that this variant answers.", LABEL_MAX_CHARS, 1),
-        "rationale": _text("Whom it serves, in one paragraph."),
-        "cost": _text("What one pays for it."),
-        "axes": _AXES,
-    },
-    "id question axes",
-)
-_THEME = _object(
-    "How the page looks.",
-    {
-        "palette": _one_of("The family of colours.", PALETTES),
-        "layout": _one_of("Where the navigation is.", LAYOUTS),
-        "density": _one_of("How much fits on a screen.", DENSITIES),
-        "mode": _one_of("Light, dark, or as the device says.", MODES),
-        "corners": _one_of("How round corners are.", CORNERS),
-    },
-    "palette layout density mode corners",
-)
-BLUEPRINT_SCHEMA: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "title": "Protoyard blueprint",
-    **_object(
-        "The source of truth of one prototype variant. References go by id.",
-        {
-            "blueprint": {"const": 1, "description": "The version of this format."},
-            "title": _label("The product's name."),
-            "brief": _text("The brief it was drawn from.", BRIEF_MAX_CHARS),
-            "lang": {
-                "type": "string",
-                "description": "BCP 47 tag of the interface language.",
-                "pattern": LANG_PATTERN,
-                "maxLength": LABEL_MAX_CHARS,
-            },
-            "dir": _one_of("The script's direction.", ("ltr", "rtl")),
-            "seed": {
-                "type": "integer",
-                "description": "Decides the fictional data.",
-                "minimum": 0,
-                "maximum": SEED_MAX,
-            },
-            "asOf": {
-                "type": "string",
-                "description": "The date that the prototype takes for today.",
-                "pattern": DATE_PATTERN,
-            },
-            "variant": _VARIANT,
-            "roles": _many("Who uses it.", _ROLE),
-            "entities": _many(
-                f"The kinds of record; at most {RECORDS_MAX} records in all.", _ENTITY, ENTITIES_MAX, 1
-            ),
-            "screens": _many("The screens.", _SCREEN, SCREENS_MAX, 1),
-            "navigation": _many(
-                "Screen ids of the menu in order; the first is home.", _id("A screen id."), least=1
-            ),
-            "flows": _many("Journeys.", _FLOW),
-            "settings": _many("Numbers and limits found in the brief.", _SETTING),
-            "theme": _THEME,
-        },
-        "blueprint title brief lang dir seed asOf variant roles entities screens navigation flows settings theme",
-    ),
-}
-
-
-# --- values ---------------------------------------------------------------------------------------------------
+# --- values ---------------------------------------------------------------------------------------
 
 
 def is_date(text: str) -> bool:
@@ -674,7 +2155,7 @@ def _check_date_value(value: Any, kind: str) -> str:
 
 
 def check_value(value: Any, field: Mapping[str, Any]) -> str:
-    """What is wrong with a value of `field` (references apart), or "": an empty string is an explicit empty."""
+    """What is wrong with a value of `field`, references apart, or ""; "" itself is an explicit empty."""
     kind = field["type"]
     if value == "":
         return ""
@@ -693,7 +2174,7 @@ def check_value(value: Any, field: Mapping[str, Any]) -> str:
     return _check_date_value(value, kind)
 
 
-# --- semantic checks: each yields Problems for one part of a blueprint that fits the schema --------------------
+# --- semantic checks: each yields the problems of one part of a blueprint that fits the schema ----
 
 
 class _Index(NamedTuple):
@@ -918,8 +2399,8 @@ def _check_settings(blueprint: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def check_blueprint(value: Any) -> list[Problem]:
-    """Every problem of a parsed blueprint, schema first; only one that fits the schema is checked for meaning."""
-    problems = check_schema(value, BLUEPRINT_SCHEMA)
+    """Every problem of a parsed blueprint; only one that fits the schema is checked for meaning."""
+    problems = check_schema(value, blueprint_schema())
     if problems:
         return problems
     index = _index(value)
@@ -934,22 +2415,38 @@ def check_blueprint(value: Any) -> list[Problem]:
     ]
 
 
-# --- text and digest ------------------------------------------------------------------------------------------
-
-
-def render_blueprint(blueprint: Mapping[str, Any]) -> str:
-    """The text of a blueprint file: the members in the schema's order, indented, one newline at the end."""
-    return render_document(_ordered(blueprint, BLUEPRINT_SCHEMA))
+# --- text and digest ------------------------------------------------------------------------------
 
 
 def _ordered(value: Any, schema: Mapping[str, Any]) -> Any:
+    """The same value, its objects' members in the order of the schema."""
     if isinstance(value, list):
         return [_ordered(item, schema.get("items", {})) for item in value]
     if not isinstance(value, dict):
         return value
     known = schema.get("properties", {})
-    names = [name for name in known if name in value] + [name for name in value if name not in known]
-    return {name: _ordered(value[name], known.get(name, {})) for name in names}
+    return {name: _ordered(value[name], known.get(name, {})) for name in _sorted_names(value, known)}
+
+
+def _sorted_names(members: Mapping[str, Any], order: Iterable[str]) -> list[str]:
+    known = [name for name in order if name in members]
+    return known + [name for name in members if name not in known]
+
+
+def order_blueprint(blueprint: Mapping[str, Any]) -> dict[str, Any]:
+    """A valid blueprint with its members in the schema's order and a record's in its fields' order."""
+    ordered = _ordered(blueprint, blueprint_schema())
+    for entity in ordered["entities"]:
+        order = ["id", *(field["id"] for field in entity["fields"])]
+        records = entity.get("records", ())
+        if records:
+            entity["records"] = [{name: r[name] for name in _sorted_names(r, order)} for r in records]
+    return ordered
+
+
+def render_blueprint(blueprint: Mapping[str, Any]) -> str:
+    """The text of a valid blueprint's file; the order in which its members came does not matter."""
+    return render_document(order_blueprint(blueprint))
 
 
 def digest(blueprint: Mapping[str, Any]) -> str:
@@ -2965,17 +4462,5291 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
 # ======================================================================
 # §10 records: seeded fictional data, consistent across entities
 # ======================================================================
-# Rules: uses §01, §07-08; pure.
+# Rules: uses §01, §03, §07-08; pure. A value is a function of the seed and of the ids of its entity, record and
+# field alone: a new field, row or entity changes no other one. What must agree (e-mail and name, totals, dates and
+# status) follows from other values of the record or of its parents, which are made on demand.
+
+
+class _Stage(NamedTuple):
+    """How far along a record is: its share of the rows, its planned day seen from today, stems of status values."""
+
+    name: str
+    share: int
+    low: int
+    high: int
+    stems: str
+
+
+# fmt: off
+_STAGES = (  # the first one with a fitting stem counts
+    _Stage("odd", 5, -24, -15, "cancel|annul|storn|no.?show|miss|void|withdr|dropp|overdue|^late|expired|laps|block"
+           "|disput|clawed|stopped|postpon|do not|atras|venc|überf|retard|absent|perdu"),
+    _Stage("over", 6, -30, -1, "failed|reject|declin|refus|^lost|rechaz|abgel|recus|rejeit|bounced|unreach"),
+    _Stage("over", 24, -30, -1, "done|completed|closed|resolv|^paid|delivered|returned|finish|passed|archiv|fixed|verif"
+           "|^over$|^ended|^left|released|shipped|^held|worked|attended|hired|^won|answered|graduat|reimburs|taken|gone"
+           "|checked out|erledigt|abgeschl|fertig|bezahlt|cerrad|hech|pagad|devuel|entreg|conclu|termin|clôtu|rendu"),
+    _Stage("today", 54, 0, 0, "on site|travel|arriv|checked in|in transit|^on the|playing|loading|running|under ?way"),
+    _Stage("now", 55, -9, -1, "^active|^available|in service|in stock|^free|healthy|^fit|^live|current|registered"
+           "|^vacant|^in use|^activ[oae]|dispon|aktiv|actif"),
+    _Stage("ahead", 54, 1, 45, "plan|sched|book|confirm|upcom|reserv|request|draft|expect|invit|assign|announc|agend"
+           "|accept|approv|prévu|program|geplant|bestätig|^new|to ?do|solicit|demand"),
+    _Stage("now", 54, -9, -1, ""),
+)
+_FIRST, _LAST = _Stage("ahead", 15, 1, 45, ""), _Stage("over", 25, -30, -1, "")
+_UNSTATED = (2, 2, 2, 2, 3, 5, 5, 5, 6, 6)  # the stages of records without a status, as often as they occur
+_DATES = (  # what a date means by its field id; with two numbers, a day at that distance from today
+    ("born", 0, 0, "birth|born|dob$|nacim|naiss|geburt"),
+    ("past", -2400, -60, "since|join|hire[ds]|install|purchas|acquir|plant|built|founded|bought|alta$"),
+    ("last", -120, -3, "^last|updated|^prev"),
+    ("next", 2, 70, "^next|review|mot_|check_?by"),
+    ("later", 6, 400, "expir|renew|warrant|insur|until|valid_to|best_before|caduc|retire"),
+    ("due", 0, 0, "due|deadline|_by$|eta$|close_date|respond|remind|fällig|échéance|limit|needed"),
+    ("end", 0, 0, "^ends?_|_ends?$|^end$|^to$|_to$|^fin|finish|depart|check_?out|^ende|hasta|salida"),
+    ("over", 0, 0, "done|closed|complet|resolv|return|paid|deliver|releas|reach|thank|arrived|signed|dispens|left|fixed"
+     "|verif|answer|decided|approved|removed|pagad|cierre|retour|bezahlt|devol"),
+    ("made", 0, 0, "creat|open|recei|report|submit|request|appl|regist|rais|order|found|logg|issue|plac|post|sent|writ"
+     "|occur|read_|taken|moved|spent|award|publish|enrol|record|enter|measur|collect|added|scan|pledg|given|weigh"
+     "|rated|said|asked|erstellt|eingang|créé|out_on"),
+    ("start", 0, 0, "start|^from|_from$|begin|arriv|check_?in|valid|inicio|début|beginn|desde"),
+    ("plan", 0, 0, ""),
+)
+_LONG = "lease|tenan|contract|agreement|subscri|polic|permit|licen|membership|season|certific"
+_AFTER = "finding|defect|payment|result|feedback|review|corrective|snag|outcome|score|remark|charge|follow"
+_LOGS = "entry|_log$|^log|reading|record|diary|note|weight|movement|history|receipt|scrap|expense"
+_OUTCOME = "result|outcome|resolution|minutes|feedback|_back$|effective|signed_by|decision_note|root_cause"
+_TOTAL, _COPIED, _LENGTH = "total|amount|sum$|^cost$", "price|rent|fee|fare|amount", "^(?!.*(break|notice|lead|estim))"
+_SHOWN = "used|progress|complet|done|probab|spent|reached|filled"
+_TRUE = (  # in which stage a boolean is true, else in how many of a hundred records
+    ("over", 0, "paid|check|done|compl|return|sign|billed|seal|thank|releas|approv|clos|resolved|arriv"),
+    ("ahead", 0, "unread|^new"), ("", 25, "block|urgent|^vip|abnormal|damag|late|private|pinned|auto|estimated"),
+    ("", 80, ""),
+)
+_PAST_DAYS = (-2400, -60)
+_FANOUT = (0, 255, 205, 240, 215, 248, 190)  # how readily each of seven parents in turn takes a child
+_PROGRESS = {"odd": (5, 60), "over": (100, 100), "today": (30, 80), "now": (20, 90), "ahead": (0, 10)}
+_ROWS = {"people": (9, 14), "few": (5, 8), "child": (30, 44), "work": (18, 28), "thing": (10, 16)}
+_QUARTERS, _UPPER, _RATINGS = (33, 62), (110, 140), (5, 4, 4, 3, 5, 2, 4, 3, 1, 4)
+_CODES = (  # N running number, P initials, # digit, @ letter
+    ("P-####", "sku|article|^tag|_tag|tag_no"), ("SN-######", "serial"), ("@@ ## @@@", "registration|plate"),
+    ("978-0-555-#####-#", "isbn"), ("4000######", "barcode|^ean"), ("v#.#", "version"), ("P-###", "batch|lot_no"),
+    ("TR ### ### ###", "track"), ("@-##", "bed$|_bed|shelf|bin$|position|plot|^bay"),
+    ("P-N", "refer|number|_no$|^no$|code$|^nr|numer|número|_ref$|_id$"), ("", ""),
+)
+_SUMS = (  # money of a parent that is the sum of its children's
+    ("^(net|total|subtotal|sum)|_total$", "line|item|position"), ("^(spent|actual)", "expense|cost|purchase"),
+    ("^(raised|collected|received)", "donation|gift|pledge|contribution"),
+)
+_PARTS = (  # a number that is a part of another one of the record
+    ("spent|actual", "planned|budget|limit"), ("raised|collected", "goal|target"), ("reached|achieved", "target|goal"),
+    ("used|taken|booked|filled|sold", "capacity|places|seats|copies"), ("^paid", "total|amount"),
+)
+_PERSONS = frozenset("""person contact customer client member volunteer candidate applicant patient student pupil guest
+visitor attendee employee worker colleague technician engineer nurse doctor driver teacher tutor coach trainer guide
+tenant resident owner holder borrower donor requester reporter recipient passenger author guardian parent speaker
+player referee user learner child adult participant buyer seller agent operator inspector officer warden porter
+supervisor manager examiner witness artist performer musician chef cook cleaner caretaker dispatcher therapist dentist
+physio vet breeder staff lead escort landlord neighbour organiser chair assignee approver reviewer clinician to from
+with by""".split())
+_OUTSIDERS = "patient|customer|client|guest|visitor|tenant|member|student|pupil|applicant|attendee|parent|buyer|donor"
+_STAFF = ("employee", "staff", "staff_member", "team_member", "colleague", "worker", "user", "volunteer")
+_AREAS, _DOMAINS, _ENDS = ("201", "303", "415", "512", "617"), ("com", "org", "net"), "^ends?_|^to$|depart|check_?out"
+_SIGNS, _UNFIT = {"number": "", "money": "$", "percent": "%", "duration": "~"}, ("ass", "tit", "cum", "sex", "die")
+_UNSPLIT = {ord("ø"): "o", ord("ł"): "l", ord("ß"): "ss", ord("æ"): "ae", ord("ı"): "i", ord("đ"): "d"}
+_TITLED = ("name", "title", "subject", "label", "nombre", "nom", "titre", "titulo")
+# Names in groups of eight that go together.
+_GIVEN_AND_FAMILY = ("""
+Alice Owen Hazel Miles Edith Rufus Nora Callum Mara Henrik Astrid Søren Linnea Mikkel Sigrid Jonas Amara Chidi Ngozi
+Emeka Folake Tunde Ifeoma Kelechi Priya Arjun Meera Rohan Kavita Nikhil Leela Dev Yuki Haruto Aiko Kenji Sakura Daichi
+Emi Naoki Lucía Mateo Inés Diego Camila Álvaro Paloma Joaquín Agnieszka Tomasz Kasia Marek Zofia Piotr Danuta Wojtek
+Leyla Emre Aylin Kerem Defne Baran Selin Cem Giulia Marco Chiara Luca Elisa Matteo Bianca Dario Mei Jian Lan Wei Xiu Bo
+Ling Tao Ana Rui Beatriz Tiago Catarina Duarte Joana Nuno Amina Yusuf Halima Idris Salma Karim Noor Tariq Anneke Bram
+Femke Joost Sanne Ruben Lotte Daan Siobhán Cormac Aoife Declan Niamh Fergal Orla Eoin Léa Bastien Margaux Hugo Élodie
+Rémi Solène Yann""", """
+Ashdown Whitlock Pemberly Thornbury Hartwell Fenwick Brackley Lockyer Lindqvist Aaberg Solheim Nygaard Dahlström
+Ekeland Hovland Brandvold Okoro Adeyemi Nwankwo Balogun Eze Oyelaran Onwudiwe Afolabi Raghavan Deshmukh Kulkarni
+Bhattal Iyengar Solanki Venkatesh Chaudhary Morinaga Takeda Hoshino Kurosaki Ishiwata Nakagome Fujisawa Sonoda
+Villaseñor Quiroga Ibarra Montalvo Echeverri Salcedo Zamorano Urrutia Wiśniak Kowalczyk Zielonka Borowska Sadowy
+Malinowy Czerniak Gajda Yıldıran Karaca Demirbaş Aksoylu Tuncay Erbil Sezgin Ozanoglu Bellandi Ferraro Montesi
+Carbonell Ruggeri Valtorta Brunelli Scarpa Huang Zhao Qiu Fang Shen Lu Cai Tan Figueira Brandão Salgueiro Matoso Teles
+Vilhena Carvalhal Pestana Haddad Mansoor Benali Saleh Khoury Rahmani Othman Daher Verhoeven Dijkman Hoekstra Brouwer
+Zandstra Kuipers Terpstra Wolthuis Brannigan Cassidy Devaney Fallon Hegarty Kinsella Mulcahy Tierney Beaulieu
+Charpentier Delorme Fauvel Lacombe Marchand Perrin Roussel""")
+_ARABIC = ("ليلى=layla سامي=sami نور=nour كريم=karim هدى=huda عمر=omar رنا=rana ياسر=yaser",
+           "حداد=haddad منصور=mansour نجار=najjar سالم=salem درويش=darwish خطيب=khatib عزام=azzam زيدان=zidan")
+_HARD_NAMES = {6: "Maria-Fernanda Alejandra Konstantinopoulou-Villaseñor de la Cruz", 9: "ليلى حداد"}
+_RANGES = """
+=1:120:1 capacity=8:240:4 places=8:30:2 party_size=1:8:1 party=1:8:1 people=1:12:1 guests=2:60:1 attendees=4:40:1
+mileage=4000:180000:10 visit.mileage=2:140:1 age=3:88:1 height=150:196:1 tree.height=3:28:1 width=20:240:5 length=20:400:5 depth=10:90:5
+weight=1:90:.5 parcel.weight=.3:24:.1 shipment.weight=40:2400:10 container.weight=800:24000:50 score=0:5:1
+quantity=1:24:1 stock=0:240:1 hand=0:240:1 reorder=5:40:5 at=5:40:5 minimum=5:40:5 votes=0:140:1 version=1:7:1
+seats=1:50:1 employees=4:900:1 rooms=1:6:1 area=28:240:2 stops=4:18:1 distance=3:180:1 attempt=1:3:1 attempts=1:4:1
+injured=0:2:1 damaged=0:2:1 scrap=0:9:1 copies=1:8:1 published=1958:2025:1 year=1998:2026:1 serves=2:12:2
+portions=2:120:2 dishes=3:9:1 changes=4:60:1 openings=1:4:1 instalments=2:6:1 credits=3:12:1 games=0:34:1 size=3:9:1
+items=2:14:1 lines=1:9:1 floor=0:6:1 target=20:200:5 goal=20:200:5 value=40:9800:1 temperature=2:24:.5 days=1:15:1
+nights=1:9:1 hours=.25:9:.25 pages=4:320:1 points=0:60:1 position=1:12:1 rank=1:20:1 order=1:12:1 count=1:40:1
+withdrawal=3:35:1 reminders=0:3:1 kg=1:90:.5 level=0:100:1 age_days=1:60:1 player.number=1:99:1 tree.age=4:120:1
+$=20:2400:5 $price=2.5:180:.1 $cost=12:900:.5 $rent=450:2400:10 $plot.rent=24:160:2 $deposit=300:3000:50
+$salary=28000:74000:500 $from=28000:60000:500 $salary_expectation=28000:74000:500 $budget=2000:90000:500
+$planned=2000:90000:500 $spent=500:60000:50 $goal=2000:60000:500 $fee=5:240:2.5 $fare=6:90:.5 $hire=60:900:10
+$rate=9:120:.5 $total=40:6400:.05 $amount=12:1800:.05 $net=40:5200:.05 $value=500:48000:50 $tool.value=15:900:5
+$lifetime_value=120:9800:5 $annual_value=4000:240000:500 $insured_value=200:60000:100 $charge=20:480:5 $effect=0:12000:100
+$raised=200:40000:10 %=5:95:5 %discount=0:15:5 %tax=20:20:1 %vat=20:20:1 %attendance=72:100:1 %fte=50:100:10
+%score=52:100:1 %yield=84:99:1 %humidity=35:70:1 ~=15:180:15 ~break=15:45:15 ~period=43200:129600:43200
+~time=10:120:5 ~lead=2880:30240:1440 ~lead_time=2880:30240:1440 ~runtime=12000:540000:60 ~total=240:13200:60
+~hours=240:13200:60 ~estimate=60:960:30 ~length=45:180:15 ~shift.length=420:480:30 ~guest.length=1440:4320:1440
+~event.length=120:480:30 born=19:84:1 bornstudent.=7:18:1 bornpupil.=6:16:1 bornanimal.=0:14:1 borndog.=0:14:1 borncat.=0:14:1
+bornewe.=1:8:1 bornram.=1:7:1 bornlamb.=0:1:1 bornplayer.=17:36:1
+"""
+# `@words: heads + tails`: a phrase is a head and a tail. Words are entities (for titles), fields, or `entity.field`.
+_TOPICS = """
+@equipment machine lift inspection.asset work_order.asset: Circulation pump|Passenger lift|Air compressor|Gas boiler|
+Ventilation unit|Conveyor|Packing line|Cold store|Water heater|Emergency generator + A|B|C|north|south
+@asset device: Notebook 14 inch|Label printer|Tablet|Projector|Monitor 27 inch|Headset|Scanner|Camera + |, pool|, spare
+@product stock_item item part material: Folding table|LED work lamp|Oak shelf|Label roll|Hex bolt M8|Copper pipe 15 mm|
+Cotton apron|Paint roller|Storage crate|Cable drum|Safety gloves|Filter cartridge + |, small|, large|, set of 10
+@tool loan.item: Cordless drill|Extension ladder|Party tent|Pressure washer|Hedge trimmer|Sewing machine|Cargo bike|
+Carpet cleaner|Folding bench|Tile cutter + |, large|, spare
+@vehicle make_model model: Panel van|Electric hatchback|Tipper truck|Minibus|Flatbed truck|Estate car + |, long|, 2023
+@room resource space hall: Birch|Cedar|Harbour|Orchard|Lantern|Garden|Mill|Summit|River|Attic + room|hall
+@site place venue location property premises branch depot pickup_point road_closure base zone field farm area: Alder Court|
+Mill Lane|Northbrook|Harbour Gate|Quarry Road|Eastmere|Orchard Row|Station Yard|Fallow Hill|Lower Wharf + |, north
+side|, east wing|, unit 4
+@company supplier organisation carrier sponsor manufacturer employer contractor: Brightwater|Northgate|Alder & Finch|
+Fernhill|Copperfield|Lowland|Tidewell|Oakmere|Stonebridge|Larkfield + Supplies|Logistics|Joinery|Foods|Services|Works
+@team home away flock: Red|North|Harbour|Granite|Swift|Valley|Amber|Lowland + Rovers|United|Wanderers@crew: Red|North|
+Harbour|Blue|Night|Valley + crew|crew 2@task action step next_step corrective_action milestone: Confirm|Prepare|Review|
+Update|Send|Check|Book + the delivery dates|the access list|the floor plan|the cost estimate|the handover notes|the
+safety signs|the photographs
+@project contract budget campaign: Harbour hall|Mill Lane|Library|Old bakery|Riverside|Town square|Depot|School garden +
+refurbishment|extension|energy survey|relocation|redesign
+@deal opportunity lead quote proposal offer: Office move|Annual service|Garden design|Roof repair|Staff training|Lighting
+upgrade|Catering|Kitchen refit|Website|Fleet lease + |, phase 1|, phase 2|, two sites
+@ticket subject message email about notice: Cannot sign in|Wrong address on the letter|Question about the booking|Change
+of date|Invoice is missing|Keys for the side gate|Printer stays offline|Request for a copy|Late arrival + |, again|, for
+next week|, second request
+@alert reminder announcement: Stock below the limit|Service due|Answer overdue|Car park closed|Water shut-off|New opening
+hours + on Friday|this week|until further notice
+@incident service_request request problem complaint case matter: Water under the sink|Door will not close|Heating stays
+cold|Light flickers|Alarm without cause|Noise at night|Blocked drain|Broken window + in the stairwell|on the second
+floor|at the north entrance|in the kitchen|near the lift
+@finding risk suspension: Handrail loose|Guard missing|Oil leak|Worn brake lining|Fire door wedged open|Label
+unreadable|Cracked tile|Cable unprotected + at gate 2|on landing 3|near the loading bay|in the plant room
+@event meeting screening exhibition: Lantern|Harbour|Spring|Open garden|Winter|Midsummer|Old town + concert|fair|reading|
+open day|workshop@excursion: Ridge|Three lakes|Gorge|Summit|Glacier|Forest + walk|day tour|night tour
+@course lesson training: Watercolour|Bookkeeping|First aid|Spanish|Wood turning|Data basics|Choir|Pottery + for
+beginners|, level 2|, evening class|, weekend
+@book reading film: The Quiet|The Last|A Northern|Notes from a|Beyond the|The Paper + Orchard|Harbour|Winter|Lighthouse|
+Garden|Railway@thesis: Water|Trust|Noise|Timber|Light|Memory + in small towns|and public space|in early schooling
+@recipe menu dish: Roast squash soup|Lentil stew|Herb omelette|Bean chilli|Apple crumble|Barley risotto|Fish pie|Beetroot
+salad|Spinach pancakes|Rice pudding|Chickpea curry|Potato gratin + |, oven baked|, large batch
+@animal patient.animal dog pet: Biscuit|Juno|Pepper|Willow|Otto|Clover|Mabel|Rusty|Hazelnut|Figaro|Nettle|Poppy|Saffron
+@document checklist template policy: Site access|Data handling|Fire safety|Cleaning|Onboarding|Lone working|Waste
+sorting|Key handover + policy|procedure|checklist|guide
+@expense_claim claim expense fee charge: Train to the client|Team lunch|Hotel, two nights|Printer paper|Parking|Replacement
+key|Deep cleaning|Broken shelf|Course fee + |, May|, June
+@job_opening role job_title: Site|Service|Project|Kitchen|Workshop|Office|Night + supervisor|assistant|coordinator|lead
+@collection_object object: Bronze weight|Harbour at dusk|Clay lamp|Silver thimble|Ship model|Loom shuttle|Field map + |,
+1840s|, pair|, fragment@prop: Brass key|Cipher wheel|Lantern|Locked chest|Torn map|Star chart + |, spare|, room 2
+@feature_request idea change_request: Dark theme|Export to a spreadsheet|Saved filters|Weekly digest|Bulk edit|Calendar
+feed + |on phones|for teams|per role
+@goal: Read twelve books|Walk every day|Save for a bicycle|Learn a language|Answer within an hour|Halve the waste
+@route line: North|River|Market|Hill|Station|Harbour + loop|round@portion allergen allergens allergies dietary: Nuts|
+Gluten|Milk|Eggs|Celery|Mustard@medicine vaccine: Worming drench|Vitamin drops|Eye ointment|Booster|Antibiotic, 5 days|
+Saline@species tree: Small-leaved lime|Field maple|Silver birch|Hornbeam|Rowan@breed: Terrier mix|Shorthair|Collie|Mountain
+sheep|Spaniel|Tabby@dose: 5 ml|10 mg|1 tablet|2 drops@frequency: once a day|twice a day|weekly@floor: 0|1|2|3@sector:
+Construction|Health care|Retail|Food@period: Spring 2026|Summer 2026|Autumn 2026@hours: Mon-Fri 8:00-17:00|Mon-Sat
+9:00-18:00|by appointment@reason: Planned work|Family matter|Change of plans|Earlier date wanted|Space is needed@cause:
+Wear and tear|Operator error|Wrong part fitted|Missed service@transfer.reason move.reason: Closer to therapy|Isolation
+needed|Step down from intensive care|Ward closes for cleaning@purpose: Regular check|Handover|Repair|Measuring|Advice
+@tags features skills: indoor|urgent|regular|evening|quiet|accessible|first aid|languages@contact.tags: key account|
+newsletter|referral|local@text: as agreed|standard|see file|to be confirmed|special order@address: Alder Lane|Quarry Road|
+Mill Street|Station Road|Orchard Row|Finch Close + , Northbrook|, Eastmere|, Lower Fallow|, Kingsferry|, Marlow End
+@description details problem summary: First seen on Monday morning.|Reported by two people independently.|Happens every
+few days.|Was repaired once before. + It gets in the way of daily work.|A photograph is on file.|Access is through the
+side door.|Please call before coming.
+@notes: All as expected.|Asked for a call back in the afternoon.|Bring the second key.|Prefers mornings.|Waiting for an
+answer.|Spoke to the front desk. + |Next look in four weeks.|No further steps.|See also last month.
+@remarks comment note: Everything in order.|Slight wear, still within limits.|Cleaned and adjusted.|One screw replaced.|
+Better than last time.|Needs a second look. + |Next check in four weeks.|Photograph taken.|No further steps.
+@outcome result resolution feedback minutes: Everything works again.|Two small points remain.|Agreed on the next date.|
+Very satisfied, would come again. + |Report sent the same day.|A second visit is planned.
+@body reply: Good morning, could we move this to Thursday?|Thank you, that works for us.|We are still waiting for an
+answer.|The key was not where we expected it. + |Kind regards.|Please confirm by tomorrow.
+@terms conditions method mitigation instructions: Prepare everything the day before.|Keep the passage clear.|Two people
+are needed.|Check the label before use. + |Valid until revoked.|Allow ten minutes.
+@de: Termin bestätigt.|Unterlagen fehlen noch.|Rückruf am Nachmittag.|Alles in Ordnung.@es: Cita confirmada.|Falta un
+documento.|Llamar por la tarde.|Todo en orden.@fr: Rendez-vous confirmé.|Il manque un document.|Rappeler l'après-midi.|
+Tout est en ordre.@pt: Consulta confirmada.|Falta um documento.|Tudo em ordem.@it: Appuntamento confermato.|Manca un
+documento.|Tutto in ordine.@nl: Afspraak bevestigd.|Document ontbreekt nog.|Alles in orde.@ja: 確認済み。|書類待ち。|
+午後に折り返し。|問題なし。@ar: تم التأكيد.|بانتظار المستندات.|كل شيء على ما يرام.
+"""
+# fmt: on
+
+
+# --- draws: every number comes from a hash over names ---------------------------------------------
+
+
+def _roll(*names: object) -> int:
+    """A number that depends on nothing but the names; what `random` draws differs between Pythons."""
+    import hashlib
+
+    data = " ".join(map(str, names)).encode("utf-8", "replace")
+    return int.from_bytes(hashlib.blake2b(data, digest_size=ROLL_BYTES).digest(), "big")
+
+
+def _walk(size: int, number: int, *names: object) -> int:
+    """Where step `number` of a walk stands that meets each of `size` places before any of them twice."""
+    from math import gcd
+
+    stride = next(s for s in range(size * GOLDEN_PERCENT // CENTS + 1, 2 * size + 2) if gcd(s, size) == 1)
+    return (_roll(*names) + number * stride) % size
+
+
+@once
+def _topics() -> Mapping[str, list[list[str]]]:
+    """The heads and the tails of the phrases for a word."""
+    parts = (part.split(": ", 1) for part in re.sub(r"\s+", " ", _TOPICS).split("@")[1:])
+    halves = ((keys, (f"{words} + ".split(" + ")[:2])) for keys, words in parts)
+    lists = ((keys, [re.split(r" ?\| ?", half.strip()) for half in pair]) for keys, pair in halves)
+    return {key: pair for keys, pair in lists for key in keys.split()}
+
+
+_ranges = once(lambda: dict(part.split("=") for part in _RANGES.split()))
+
+
+def _row_of(table: Iterable[Any], name: str) -> Any:
+    """The first row of a table whose pattern, its last member, is found in the name."""
+    return next(row for row in table if re.search(row[-1], name))
+
+
+def _cents(value: Any) -> int:
+    return round(min(max(value or 0, -ENDLESS), ENDLESS) * CENTS)
+
+
+def _plain(cents: int) -> float:
+    return cents / CENTS if cents % CENTS else cents // CENTS
+
+
+# --- entities: what their fields make of them -----------------------------------------------------
+
+
+class _Kind:
+    """An entity: its words, what its records are, the stages of its status, the roles of its dates."""
+
+    def __init__(self, entity: Mapping[str, Any]) -> None:
+        self.id, self.label, self.display, self.given = (
+            entity.get(k) for k in ("id", "label", "display", "records")
+        )
+        self.fields: Mapping[str, Any] = {field["id"]: field for field in entity["fields"]}
+        self.words = [
+            self.id,
+            *self.id.split("_")[::-1],
+            find_archetype(self.id.replace("_", " ")).name.replace(" ", "_"),
+        ]
+        self.noun, self.found = self.words[1], {}
+        self.dates = {
+            n: _row_of(_DATES, n) for n, field in self.fields.items() if field["type"] in DATE_TYPES
+        }
+        self.status = self.find("", "status")
+        self.stages = _read_stages(self.fields[self.status]["values"]) if self.status else []
+        self.sort = self._sort(entity.get("icon", ""))
+
+    def _sort(self, icon: str) -> str:
+        """What the records are, by the entity's own fields alone: a row of _ROWS."""
+        roles = {date[0] for date in self.dates.values()}
+        named = self.fields[self.display]["type"] == "text" and not _row_of(_CODES, self.display)[0]
+        if named and (
+            icon == "person"
+            or self.noun in _PERSONS
+            or (self.find("", "email", "phone") and not set(self.words) & set(_topics()))
+        ):
+            return "people"
+        if self.find("", "ref") and not self.status:
+            return "child"
+        if self.status and roles & {"made", "start", "plan", "due"}:
+            return "work"
+        return "thing" if roles or len(self.fields) > FEW_FIELDS else "few"
+
+    def find(self, pattern: str, *types: str) -> str:
+        """The id of the first field of one of the types whose id matches, or ""."""
+        key = (pattern, *types)
+        if key not in self.found:
+            fits = (n for n, field in self.fields.items() if field["type"] in types and re.search(pattern, n))
+            self.found[key] = next(fits, "")
+        return self.found[key]
+
+
+def _read_stages(values: Sequence[str]) -> list[_Stage]:
+    """The stage of each value of a status: by its words, the first and the last one by their place."""
+    found = [_row_of(_STAGES, value.lower()) for value in values]
+    settled = found[0].name == "now" and found[0] is not _STAGES[-1]
+    if not settled and found[0].name != "today":
+        found[0] = _FIRST
+    last = max(place for place, stage in enumerate(found) if place == 0 or stage.name != "odd")
+    if last and not settled and found[last].name != "over":
+        found[last] = _LAST
+    return found
+
+
+def _rank_kinds(kinds: Mapping[str, _Kind]) -> dict[str, int]:
+    """The entities' places in an order where each comes after those it refers to; a circle is cut at its first."""
+    refs = {
+        name: {field.get("entity") for field in kind.fields.values()} - {name} for name, kind in kinds.items()
+    }
+    rank: dict[str, int] = {}
+    while len(rank) < len(refs):
+        left = [name for name in refs if name not in rank]
+        rank[next((name for name in left if not refs[name].intersection(left)), left[0])] = len(rank)
+    return rank
+
+
+def _plan_records(seed: int, kinds: Mapping[str, _Kind]) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """The records of each entity, new ones as stubs; fewer where they would be too many in all."""
+    lists = {name: kind.given for name, kind in kinds.items()}
+    room = RECORDS_MAX - sum(len(records) for records in lists.values() if records)
+    spans = {name: _ROWS[kind.sort] for name, kind in kinds.items() if kind.given is None}
+    wanted = {name: low + _roll(seed, name) % (high - low + 1) for name, (low, high) in spans.items()}
+    for name, count in wanted.items():
+        most = min(count, count * room // sum(wanted.values()))
+        lists[name] = [{"id": f"{name.replace('_', '-')}-{number}"} for number in range(1, most + 1)]
+    return lists
+
+
+class _World:
+    """All rows of a blueprint, and the people in it."""
+
+    def __init__(self, blueprint: Mapping[str, Any]) -> None:
+        from datetime import date
+
+        self.seed, self.lang = blueprint["seed"], blueprint["lang"].split("-")[0].lower()
+        self.rtl, today = blueprint["dir"] == "rtl", date.fromisoformat(blueprint["asOf"]).toordinal()
+        # Far enough from either end of the calendar for every date around it.
+        self.today = min(max(today, CENTS * YEAR_DAYS), date.max.toordinal() - WEEK_DAYS * YEAR_DAYS)
+        kinds = self.kinds = {entity["id"]: _Kind(entity) for entity in blueprint["entities"]}
+        self.people = [name for name, kind in kinds.items() if kind.sort == "people"]
+        self.crews: dict[str, list[str]] = {}
+        self.rank, self.rows = _rank_kinds(kinds), {}
+        for name, records in _plan_records(self.seed, kinds).items():
+            rows = (_Row(self, kinds[name], record, place) for place, record in enumerate(records))
+            self.rows[name] = {row.given["id"]: row for row in rows}
+        self.taken = {
+            name: {r.given.get(r.kind.display) for r in rows.values()} for name, rows in self.rows.items()
+        }
+
+    def person(self, group: str, number: int) -> str:
+        """The name of person `number` of a group: an entity, "staff", or a word for others."""
+        if group == (self.people or ["staff"])[0] and number in _HARD_NAMES and not self.rtl:
+            return _HARD_NAMES[number]
+        texts = _ARABIC if self.rtl else _GIVEN_AND_FAMILY
+        given, family = ([word.split("=")[0] for word in text.split()] for text in texts)
+        groups = len(given) // NAME_GROUP
+        spot = _walk(groups * NAME_GROUP * NAME_GROUP, number, self.seed, group)
+        first, place = spot % groups * NAME_GROUP, spot // groups
+        return f"{given[first + place % NAME_GROUP]} {family[first + place // NAME_GROUP]}"
+
+    def crew(self, field: str) -> list[str]:
+        """The names a person field draws from: of the people its words name, of outsiders, else of the staff."""
+        if field not in self.crews:
+            fits = [name for name in self.people if set(field.split("_")) & set(name.split("_"))]
+            outside = re.search(_OUTSIDERS, field)
+            fits += [name for name in self.people if name in _STAFF and not outside]
+            names = [row.title() for row in self.rows[fits[0]].values()] if fits else []
+            group = outside[0] if outside else "staff"
+            names = names or [self.person(group, number) for number in range(1, STAFF_COUNT + 1)]
+            self.crews[field] = [name for name in names if name and name not in _HARD_NAMES.values()]
+        return self.crews[field]
+
+
+class _Row:
+    """One record in the making: its values so far, and draws that depend on nothing but its ids."""
+
+    def __init__(self, world: _World, kind: _Kind, given: Mapping[str, Any], place: int) -> None:
+        self.world, self.kind, self.given, self.place = world, kind, given, place
+        self.record, self.key = dict(given), f"{world.seed} {kind.id} {given['id']}"
+        tail, self.salt = re.search("[0-9]{1,3}$", given["id"]), _roll(self.key) | 1
+        self.number = int(tail[0]) if tail else self.salt % RECORDS_MAX
+        self.kept: dict[str, Any] = {}
+
+    def draw(self, name: str, low: int, high: int) -> int:
+        return low + _roll(self.key, name) % (high - low + 1)
+
+    def pick(self, name: str, choices: Sequence[Any]) -> Any:
+        return choices[self.draw(name, 0, len(choices) - 1)]
+
+    def walk(self, name: str, size: int) -> int:
+        return _walk(size, self.number, self.world.seed, self.kind.id, name)
+
+    def phrase(self, name: str, key: str) -> str:
+        """A phrase of a topic, another one for each record until all have been used."""
+        heads, tails = _topics()[key]
+        spot = self.walk(name, len(heads) * len(tails))
+        return f"{heads[spot % len(heads)]} {tails[spot // len(heads)]}".strip().replace(" ,", ",")
+
+    def get(self, name: str) -> Any:
+        """A field's value, given or made now; "" for no field and for a value that asks for itself."""
+        if name not in self.record and name in self.kind.fields:
+            self.record[name] = ""
+            self.record[name] = _make_value(self, self.kind.fields[name])
+        return self.record.get(name, "")
+
+    def cents(self, name: str) -> int:
+        return _cents(self.get(name))
+
+    def parent(self, name: str) -> _Row | None:
+        """The row that the ref field `name` points to."""
+        return self.world.rows.get(self.kind.fields[name].get("entity"), {}).get(self.get(name))
+
+    def parents(self) -> list[_Row]:
+        """The rows pointed to; only of entities of lower rank, so that no chain closes."""
+        if "parents" not in self.kept:
+            rank, own = self.world.rank, self.world.rank[self.kind.id]
+            refs = [
+                name for name, field in self.kind.fields.items() if rank.get(field.get("entity"), own) < own
+            ]
+            self.kept["parents"] = [row for row in map(self.parent, refs) if row]
+        return self.kept["parents"]
+
+    def title(self) -> str:
+        """What the record is called, where a text says so; a person's whole name."""
+        parts = [self.kind.find(f"^({words})", "text") for words in ("first|given", "last|family|sur")]
+        if all(parts):
+            return f"{self.get(parts[0])} {self.get(parts[1])}"
+        named = self.kind.fields[self.kind.display]["type"] in ("text", "person")
+        return self.get(self.kind.display) if named else ""
+
+    def stage(self) -> _Stage:
+        """How far along the record is: as its status says, else drawn."""
+        status = self.get(self.kind.status)
+        if not status:
+            return _STAGES[self.pick("stage", _UNSTATED)]
+        return self.kind.stages[self.kind.fields[self.kind.status]["values"].index(status)]
+
+    def days(self) -> Mapping[str, int]:
+        """The hidden course of a record in days from today: made, start, plan, end, due, over."""
+        if "days" not in self.kept:
+            self.kept["days"] = self._course()
+        return self.kept["days"]
+
+    def _course(self) -> dict[str, int]:
+        stage = self.stage()
+        plan, span = self.draw("plan", stage.low, stage.high), self.draw("span", 2, MONTH_DAYS)
+        if plan and (self.world.today + plan - 1) % WEEK_DAYS >= WORK_DAYS:
+            plan += 2 if plan > 0 else -2
+        since = "plan" if re.search(_AFTER, self.kind.id) else "made"
+        floors = [min(parent.days()[since], -1) for parent in self.parents() if parent.kind.sort == "work"]
+        made = max([min(plan, 0) - self.draw("made", 1, MADE_DAYS), *floors])
+        plan = max(plan, made)
+        if re.search(_LONG, self.kind.id):
+            span, made = YEAR_DAYS, made - 2 * YEAR_DAYS
+        closed = stage.name in ("over", "odd")
+        start = plan - span if closed else plan
+        if stage.name == "now":
+            start = -self.draw("start", 1, span - 1)
+        start = max(start, made)
+        course = {"made": made, "start": start, "plan": plan, "end": plan if closed else start + span}
+        over = min(plan + self.draw("over", 0, OVER_DAYS), -1)
+        return {**course, "due": plan + self.draw("due", 1, DUE_DAYS), "over": over}
+
+
+# --- dates ----------------------------------------------------------------------------------------
+
+
+def _milestone(row: _Row, name: str) -> int | None | str:
+    """The day on which the status came to the value a date is named after, "" before that; None for other dates."""
+    status, stage = row.get(row.kind.status), row.stage().name
+    values = row.kind.fields[row.kind.status]["values"] if status else []
+    stems = {word[:STEM_CHARS] for word in name.split("_")}
+    marks = [place for place, value in enumerate(values) if place and value[:STEM_CHARS].lower() in stems]
+    if not marks:
+        return None
+    reached, days = values.index(status), row.days()
+    if reached < marks[-1] or (stage == "odd" and reached != marks[-1]):
+        return ""
+    last = days["over"] if stage == "over" else min(days["plan"], 0)
+    return days["made"] + (last - days["made"]) * marks[-1] // reached
+
+
+def _day(row: _Row, name: str) -> int | str:
+    """The day that a date field shows, counted from today, or "" for what has not happened."""
+    role, low, high, _ = row.kind.dates[name]
+    days, stage = row.days(), row.stage().name
+    if role == "born":
+        return -int(_in_range(row, "born", name, {})) * YEAR_DAYS - row.draw("birthday", 0, YEAR_DAYS)
+    day = _milestone(row, name) if role in ("made", "over", "plan") else None
+    if day is not None:
+        return day
+    if role == "over" and stage != "over":
+        return ""
+    if role == "later" and re.search("expired|ended|lapsed", str(row.get(row.kind.status)).lower()):
+        return -row.draw(name, 1, MONTH_DAYS)
+    if row.kind.sort == "people" and name.startswith("start") and stage != "ahead":
+        low, high = _PAST_DAYS
+    if role in ("plan", "start") and re.search(_LOGS, row.kind.id):
+        return days["made"]
+    return row.draw(name, low, high) if low < high else days[role]
+
+
+def _make_date(row: _Row, name: str) -> str:
+    """A day, with a quarter of an hour in working hours; what ends or is over comes after the start."""
+    from datetime import datetime, timedelta
+
+    day, plan, role = _day(row, name), row.days()["plan"], row.kind.dates[name][0]
+    if day == "":
+        return ""
+    if row.kind.fields[name]["type"] == "date":
+        return datetime.fromordinal(row.world.today + day).date().isoformat()
+    day = plan if role in ("start", "end") else day
+    quarter = row.draw("quarter", *_QUARTERS)
+    if role == "end" or (role == "over" and day == plan):
+        length = row.get(row.kind.find(_LENGTH, "duration")) or _in_range(row, "~", "length", {})
+        quarter += int(min(max(length, QUARTER_MINUTES), LENGTH_MAX_MINUTES)) // QUARTER_MINUTES
+    elif role == "made" and day == plan:
+        quarter = _QUARTERS[0] - row.draw(name, 1, 4)
+    elif role not in ("plan", "start"):
+        quarter = row.draw(name, *_QUARTERS)
+    moment = datetime.fromordinal(row.world.today + day) + timedelta(minutes=quarter * QUARTER_MINUTES)
+    return moment.isoformat()[: -len(":00")]
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def _in_range(row: _Row, kind: str, name: str, field: Mapping[str, Any]) -> float:
+    """A number as type and name suggest, within the field's own limits; small ones are more frequent."""
+    words = [name, *name.split("_")[::-1], ""]
+    spans = (_ranges().get(kind + key) for word in words for key in (f"{row.kind.noun}.{word}", word))
+    least, most, step = (_cents(float(part)) for part in next(filter(None, spans)).split(":"))
+    low, high = _cents(field.get("min", -ENDLESS)), _cents(field.get("max", ENDLESS))
+    if least > high or most < low:  # the field's limits are elsewhere
+        least, most = (low, min(high, 2 * low)) if "min" in field else (high, high)
+    least, most = max(least, low), min(most, high)
+    share = row.draw(name, 0, FINE)
+    share = share * share // FINE if most > CENTS * max(least, 1) else share
+    return _plain(least + (most - least) // step * share // FINE * step)
+
+
+def _children(row: _Row, pattern: str) -> list[_Row] | None:
+    """The rows of entities whose noun matches that point here; None where there is no such entity."""
+    found, own = None, row.kind.id
+    for name, kind in row.world.kinds.items():
+        ref = next((other for other, field in kind.fields.items() if field.get("entity") == own), "")
+        if ref and name != own and re.search(pattern, kind.noun):
+            found = (found or []) + [
+                r for r in row.world.rows[name].values() if r.get(ref) == row.given["id"]
+            ]
+    return found
+
+
+def _derive_money(row: _Row, name: str) -> int | None:
+    """Cents that follow from other values: tax, totals, quantity times price, a sum, a parent's price."""
+    find, cents = row.kind.find, row.cents
+    net, tax, rate = find("^net", "money"), find("tax|vat", "money"), find("tax|vat", "percent")
+    price, quantity = find("price|unit_cost|rate", "money"), find("quantity|qty|hours", "number")
+    total = re.search(_TOTAL, name)
+    if net and name == tax:
+        return cents(net) * VAT_PERCENT // CENTS
+    if net and name != net and total:
+        return cents(net) + (cents(tax) if tax else cents(net) * cents(rate) // CENTS**2)
+    if price and quantity and name != price and total:
+        kept = CENTS**2 - cents(find("discount", "percent"))
+        return cents(price) * cents(quantity) * kept // CENTS**3
+    lines = next((_children(row, noun) for pattern, noun in _SUMS if re.search(pattern, name)), None)
+    if lines is not None:
+        return sum(line.cents(line.kind.find(_TOTAL, "money")) for line in lines)
+    wanted = "^total" if name == "amount" else f"(^|_){name.split('_')[-1]}$"
+    parents = row.parents() if re.search(_COPIED, name) else []
+    same = ((parent, parent.kind.find(wanted, "money")) for parent in parents)
+    return next((parent.cents(field) for parent, field in same if field), None)
+
+
+def _derive_number(row: _Row, name: str) -> int | None:
+    """Hundredths that follow from other values: a part, a stock level, an upper end, a span, a count."""
+    kind, status, find = row.kind.fields[name]["type"], str(row.get(row.kind.status)).lower(), row.kind.find
+    whole = next((find(whole, kind) for part, whole in _PARTS if re.search(part, name)), name)
+    if whole not in ("", name):
+        return row.cents(whole) * row.draw(name, *_PROGRESS[row.stage().name]) // CENTS // CENTS * CENTS
+    if re.search("stock|on_hand", name) and re.search("out of|^low", status):
+        return 0 if "out" in status else row.cents(find("reorder|min", kind)) // CENTS // 2 * CENTS
+    lower = find("^" + re.sub("(to|max)$", "(from|min)$", name), kind)
+    if lower not in ("", name):
+        return row.cents(lower) * row.draw(name, *_UPPER) // CENTS
+    if re.search("^(days|nights)", name) and find(_ENDS, *DATE_TYPES):
+        return (row.days()["end"] - row.days()["start"] + (name[0] == "d")) * CENTS
+    children = _children(row, f"^{name.split('_')[-1].rstrip('s')}$") if kind == "number" else None
+    return None if children is None else len(children) * CENTS
+
+
+def _derive_percent(row: _Row, name: str) -> int | None:
+    """Hundredths of a percent: one number as a share of another, else as far as the stage says."""
+    pairs = ([row.kind.find(pattern, "number", "money") for pattern in pair] for pair in _PARTS)
+    part, whole = next((pair for pair in pairs if all(pair)), ("", ""))
+    if not re.search(_SHOWN, name):
+        return None
+    if row.get(whole):
+        return min(max(row.cents(part) * CENTS // row.cents(whole), 0), CENTS) * CENTS
+    return row.draw(name, *_PROGRESS[row.stage().name]) * CENTS
+
+
+def _make_number(row: _Row, name: str) -> float:
+    kind, field = row.kind.fields[name]["type"], row.kind.fields[name]
+    derive = {
+        "money": (_derive_money, _derive_number),
+        "number": (_derive_number,),
+        "percent": (_derive_percent,),
+    }
+    derived = (function(row, name) for function in derive.get(kind, ()))
+    cents = next((value for value in derived if value is not None), None)
+    return _in_range(row, _SIGNS[kind], name, field) if cents is None else _plain(cents)
+
+
+def _make_boolean(row: _Row, name: str) -> bool:
+    stage, percent, _ = _row_of(_TRUE, name)
+    return row.stage().name == stage if stage else row.draw(name, 1, CENTS) <= percent
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def _make_code(row: _Row, name: str, code: str) -> str:
+    """An identifier after a pattern of _CODES; unlike those of the other records."""
+    from datetime import date
+
+    words, base = row.kind.id.split("_"), _roll(row.world.seed, row.kind.id) % FIRST_NUMBERS
+    letters = "".join(word[0] for word in words) if len(words) > 1 else words[0][: len("INV")]
+    digits = iter(str(row.walk(name, 10 ** code.count("#"))).zfill(code.count("#")))
+    year = (
+        f"{date.fromordinal(row.world.today + row.days()['made']).year}-" if row.kind.sort == "work" else ""
+    )
+    parts: Mapping[str, Callable[[int], str]] = {
+        "N": lambda _: f"{year}{row.number + base:04d}",
+        "P": lambda _: (words[0][:2] if letters in _UNFIT else letters).upper(),
+        "#": lambda _: next(digits),
+        "@": lambda place: row.pick(f"{name} {place}", "BCDFGHKLMNPRSTVWX"),
+    }
+    return re.sub("[NP#@]", lambda match: parts[match[0]](match.start()), code)
+
+
+def _make_words(row: _Row, name: str) -> str:
+    """A text or long text: a phrase of the field's or the entity's topic; in other languages labels and little more."""
+    kind, lang, words = row.kind, row.world.lang, [name, *name.split("_")[::-1]]
+    titled, long = words[1] in _TITLED, kind.fields[name]["type"] == "longtext"
+    keys = kind.words if titled else [f"{word}.{name}" for word in kind.words] + words
+    keys = [*keys, *(kind.words if name == kind.display else []), *(["notes"] if long else [])]
+    found = [key for key in (keys if lang == "en" else [lang] if long else []) if key in _topics()]
+    if found:
+        return row.phrase(name, found[0])
+    if titled or name == kind.display:
+        return _compose(row)
+    return (
+        row.phrase(name, "text")
+        if lang == "en"
+        else f"{kind.fields[name]['label']} {row.pick(name, 'ABCDEF')}"
+    )
+
+
+def _compose(row: _Row) -> str:
+    """A title out of the entity's own label: for whom, where, or which one."""
+    label, about = row.kind.label, next(filter(None, (parent.title() for parent in row.parents())), "")
+    if row.world.lang != "en":
+        return f"{label} {row.number}"
+    if about:
+        text = f"{label} for {about}"[:LABEL_MAX_CHARS]
+        return text if text not in row.world.taken[row.kind.id] else f"{text}, no. {row.number}"
+    if row.kind.dates:
+        return f"{label} {row.phrase('place', 'place')}"
+    return f"{label} {row.pick('letter', 'ABCDEFGH')}{row.number}"
+
+
+def _make_text(row: _Row, name: str) -> str:
+    """An identifier, a person's name, or words."""
+    words, code = name.split("_")[::-1], _row_of(_CODES, name)[0]
+    part = re.search("^(first|given)|^(last|family|sur)", name)
+    if code:
+        return _make_code(row, name, code)
+    if row.kind.sort == "people" and (part or name == row.kind.display or words[0] in _TITLED):
+        whole = row.world.person(row.kind.id, row.number)
+        return whole.partition(" ")[0 if part[1] else 2] if part else whole
+    if words[0] in _PERSONS or (words[0] == "name" and words[-1] in _PERSONS):
+        return row.world.person(f"{row.kind.id} {name}", row.number)
+    return _make_words(row, name)
+
+
+def _make_choice(row: _Row, name: str) -> str:
+    """One of the values; where one says what the status says, that one."""
+    status, values = str(row.get(row.kind.status)).lower()[: STEM_CHARS - 1], row.kind.fields[name]["values"]
+    same = [value for value in values if status and value.lower().startswith(status)]
+    return row.pick(name, same or values)
+
+
+def _make_status(row: _Row, name: str) -> str:
+    """The first rows meet every value once, the others as often as its stage is common."""
+    values = row.kind.fields[name]["values"]
+    if 0 < row.number <= len(values):
+        return values[(_roll(row.world.seed, row.kind.id, name) + row.number) % len(values)]
+    shares = [stage.share for stage in _read_stages(values)]
+    slots = (value for value, share in zip(values, shares) for _ in range(2 * share // shares.count(share)))
+    return row.pick(name, list(slots))
+
+
+def _make_tags(row: _Row, name: str) -> list[str]:
+    keys = [*(f"{word}.{name}" for word in row.kind.words), *name.split("_")[::-1], "tags"]
+    words = _topics()[next(key for key in keys if key in _topics())][0]
+    if row.world.lang != "en":
+        words = [f"{row.kind.fields[name]['label']} {letter}" for letter in "ABCD"]
+    spots = {row.draw(f"{name} {turn}", 0, len(words) - 1) for turn in range(row.draw(name, 1, 3))}
+    return [words[spot] for spot in sorted(spots)]
+
+
+# --- people and references ------------------------------------------------------------------------
+
+
+def _make_person(row: _Row, name: str) -> str:
+    """Somebody else than in the person fields before; a field that means no person gets words."""
+    words = name.split("_")[::-1]
+    if words[0] not in _PERSONS and words[0] in _topics():
+        return _make_words(row, name)
+    people = [other for other, field in row.kind.fields.items() if field["type"] == "person"]
+    used = [row.get(other) for other in people[: people.index(name)]]
+    used += [row.title()] if row.kind.sort == "people" else []
+    free = [person for person in row.world.crew(name) if person not in used]
+    return row.pick(name, free or [""])
+
+
+def _make_email(row: _Row, name: str) -> str:
+    """An address after the name of the person, or else of the record, that it belongs to."""
+    import unicodedata
+
+    fields = row.kind.fields.items()
+    owners = [row.title()] if row.kind.sort == "people" else []
+    owners += [row.get(other) for other, field in fields if field["type"] == "person" or other in _PERSONS]
+    owners += [parent.title() for parent in row.parents() if parent.kind.sort == "people"]
+    owner = next(filter(None, [*owners, row.title(), "office"]))
+    latin = dict(pair.split("=") for text in _ARABIC for pair in text.split())
+    text = " ".join(latin.get(word, word) for word in owner.lower().translate(_UNSPLIT).split())
+    # The tables of Unicode 3.2 are the same in every Python.
+    plain = unicodedata.ucd_3_2_0.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    words = re.findall("[a-z0-9]+", plain) or [row.given["id"]]
+    domain = _DOMAINS[_roll(row.world.seed, row.kind.id) % len(_DOMAINS)]
+    return f"{'.'.join(dict.fromkeys((words[0], words[-1])))}@example.{domain}"
+
+
+def _make_ref(row: _Row, name: str) -> str:
+    """A parent: the one that a nearer parent has, else drawn, so that some have many children and one has none."""
+    fields, rank, target = row.kind.fields, row.world.rank, row.kind.fields[name]["entity"]
+    before = list(fields)[: list(fields).index(name)]
+    used = {row.get(other) for other in before if fields[other].get("entity") == target}
+    nearer = (n for n in fields if rank[target] < rank.get(fields[n].get("entity"), 0) < rank[row.kind.id])
+    for near in filter(None, map(row.parent, nearer)):
+        shared = near.get(
+            next((n for n, field in near.kind.fields.items() if field.get("entity") == target), "")
+        )
+        if shared and shared not in used:
+            return shared
+    rows = list(row.world.rows[target].values())
+    rows = rows[: row.place] if target == row.kind.id else rows
+    if re.search(_AFTER, row.kind.id):
+        rows = [other for other in rows if other.stage().name not in ("ahead", "today")]
+    cycle, turn = min(len(rows), len(_FANOUT)), _roll(row.world.seed, row.kind.id, name)
+    dice = _roll(row.key, name)
+    best = ((dice * r.salt % HASH_PRIME * _FANOUT[(r.place + turn) % cycle], r.given["id"]) for r in rows)
+    return max((pair for pair in best if pair[1] not in used), default=(0, ""))[1]
+
+
+# fmt: off
+_MAKERS: Mapping[str, Callable[[_Row, str], Any]] = {
+    "text": _make_text, "longtext": _make_words, "number": _make_number, "money": _make_number,
+    "percent": _make_number, "duration": _make_number, "date": _make_date, "datetime": _make_date,
+    "status": _make_status, "choice": _make_choice, "boolean": _make_boolean, "email": _make_email,
+    "person": _make_person, "tags": _make_tags, "ref": _make_ref,
+    "rating": lambda row, name: row.pick(name, _RATINGS),
+    "phone": lambda row, name: f"({row.pick('area', _AREAS)}) 555-01{row.walk(name, CENTS):02d}",
+    "url": lambda row, name: f"https://example.com/{row.kind.noun}/{row.given['id']}",
+    "address": lambda row, name: f"{row.draw(name, 1, CENTS)} {row.phrase(name, 'address')}",
+}
+# fmt: on
+
+
+def _make_value(row: _Row, field: Mapping[str, Any]) -> Any:
+    """A value: empty where nothing has come of it yet, unlike all others where it names the record."""
+    name, kind, optional = field["id"], field["type"], not field.get("required")
+    waits = re.search(_OUTCOME, name) or (name, kind) == ("score", "percent")
+    if optional and waits and row.kind.status and kind != "status" and row.stage().name != "over":
+        return ""
+    if (
+        optional
+        and kind in ("longtext", "url", "phone")
+        and row.draw(f"{name} left out", 1, EMPTY_EVERY) == 1
+    ):
+        return ""
+    value, number, taken = _MAKERS[kind](row, name), row.number, row.world.taken[row.kind.id]
+    if name != row.kind.display or kind != "text":
+        return value
+    while value in taken and row.number < number + RECORDS_PER_ENTITY_MAX:
+        row.number += 1
+        value = _MAKERS[kind](row, name)
+    row.number = number
+    value = f"{value} ({row.place + 1})" if value in taken else value
+    taken.add(value)
+    return value
+
+
+def fill_records(blueprint: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """A blueprint with whole records, and how many values were filled in; the argument, a valid one, stays as it is.
+
+    An entity without `records` gets some; what is given stays, an explicit "" too.
+    """
+    world, entities, filled = _World(blueprint), [], 0
+    for name in world.rank:  # names first, parents before children
+        for row in world.rows[name].values():
+            row.get(row.kind.display)
+    for entity in blueprint["entities"]:
+        records = []
+        for row in world.rows[entity["id"]].values():
+            missing = [name for name in row.kind.fields if name not in row.given]
+            made = {"id": row.given["id"], **{name: row.get(name) for name in row.kind.fields}}
+            records.append({**made, **row.given} if missing else row.given)
+            filled += len(missing)
+        entities.append({**entity, "records": records})
+    return {**blueprint, "entities": entities}, filled
+
 
 # ======================================================================
 # §11 page: style, runtime and markup; blueprint to one self-contained page
 # ======================================================================
-# Rules: uses §01, §03, §07; pure.
+# Rules: uses §01, §03, §07; pure. CSS, JS, words and drawings are assets: raw text at column 0, nothing filled in.
+# A blueprint reaches the page through one JSON block only, in which no character can end the block; the runtime
+# makes elements and text nodes, never markup. PAGE_JS_PARTS holds function declarations only: the page joins the
+# parts in one wrapper, and what they share is the wrapper's `app`.
+
+PAGE_HTML = r"""<!doctype html>
+<html lang="$lang" dir="$dir" data-palette="$palette" data-layout="$layout" data-density="$density" data-corners="$corners" data-mode="$mode">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '$style_hash'; script-src '$script_hash'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="Protoyard">
+<meta name="robots" content="noindex">
+<title>$title</title>
+<style>$style</style>
+</head>
+<body>
+<noscript><p>This prototype needs JavaScript. It runs in this page alone: no request leaves it.</p></noscript>
+<script type="application/json" id="blueprint" data-digest="$digest">$data</script>
+<script>$script</script>
+</body>
+</html>
+"""
+
+# The page around the prototypes: the variants of one, and the gallery of all. It needs no script.
+SHELF_HTML = r"""<!doctype html>
+<html lang="$lang" dir="$dir" data-palette="$palette" data-layout="topbar" data-density="comfortable" data-corners="soft">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '$style_hash'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="Protoyard">
+<meta name="robots" content="noindex">
+<title>$title</title>
+<style>$style</style>
+</head>
+<body>
+<header class="shelf-bar"><p class="mark"><span class="mark-sign" aria-hidden="true"></span>Prototype · fictional data</p></header>
+<main class="shelf">
+$body
+</main>
+</body>
+</html>
+"""
+
+TOKENS_CSS = r"""
+/* Tokens. Every colour is a pair for light and dark; the pairs' contrast is checked by a test. */
+:root, [data-palette="harbour"] {
+  --bg: light-dark(#f1f6fb, #0d1114);
+  --surface: light-dark(#ffffff, #161a1e);
+  --sunken: light-dark(#eaf0f5, #1e2328);
+  --line: light-dark(#dae0e6, #2f353a);
+  --edge: light-dark(#798189, #7e878f);
+  --ink: light-dark(#171f27, #e9edf1);
+  --muted: light-dark(#545d66, #a6adb4);
+  --accent: light-dark(#025b98, #79b7f1);
+  --on-accent: light-dark(#ffffff, #051524);
+  --accent-hover: light-dark(#014a7e, #97cafb);
+  --accent-ink: light-dark(#025b98, #93cafe);
+  --accent-soft: light-dark(#e0effe, #193045);
+  --nav: light-dark(#0e273d, #040c14);
+  --nav-ink: light-dark(#eef2f7, #eaeff4);
+  --nav-muted: light-dark(#afc0d1, #a5b3c1);
+  --nav-on: light-dark(#1f4262, #10283e);
+  --nav-mark: light-dark(#93caff, #89c4fb);
+}
+[data-palette="moss"] {
+  --bg: light-dark(#f3f7f2, #0e120e);
+  --surface: light-dark(#ffffff, #171b16);
+  --sunken: light-dark(#ecf1eb, #20241f);
+  --line: light-dark(#dce1db, #313630);
+  --edge: light-dark(#7b837a, #818980);
+  --ink: light-dark(#192018, #ebeeea);
+  --muted: light-dark(#575f55, #a8aea7);
+  --accent: light-dark(#165f38, #87c19b);
+  --on-accent: light-dark(#ffffff, #09180e);
+  --accent-hover: light-dark(#014d29, #a2d1b2);
+  --accent-ink: light-dark(#165f38, #a0d2b0);
+  --accent-soft: light-dark(#e2f2e6, #1f3326);
+  --nav: light-dark(#142b1d, #060d08);
+  --nav-ink: light-dark(#eef3ef, #eaf0ec);
+  --nav-muted: light-dark(#afc4b5, #a5b6aa);
+  --nav-on: light-dark(#284833, #162c1e);
+  --nav-mark: light-dark(#9dd3af, #97cda9);
+}
+[data-palette="plum"] {
+  --bg: light-dark(#f8f4f9, #120f13);
+  --surface: light-dark(#ffffff, #1c181c);
+  --sunken: light-dark(#f2edf3, #252126);
+  --line: light-dark(#e3dde4, #373238);
+  --edge: light-dark(#857d86, #8b838c);
+  --ink: light-dark(#221b24, #efebef);
+  --muted: light-dark(#615962, #b0aab1);
+  --accent: light-dark(#7a3075, #da96d4);
+  --on-accent: light-dark(#ffffff, #1e0d1c);
+  --accent-hover: light-dark(#671e64, #e8aee1);
+  --accent-ink: light-dark(#7a3075, #eaace4);
+  --accent-soft: light-dark(#fae5f7, #3c243a);
+  --nav: light-dark(#f1e6ef, #0e0b0f);
+  --nav-ink: light-dark(#2b1c29, #f2edf1);
+  --nav-muted: light-dark(#604f5e, #b9adb7);
+  --nav-on: light-dark(#fefdfe, #321f30);
+  --nav-mark: light-dark(#7a3075, #d898d2);
+}
+[data-palette="ember"] {
+  --bg: light-dark(#fcf4f0, #150f0c);
+  --surface: light-dark(#ffffff, #1f1814);
+  --sunken: light-dark(#f6ede9, #29211d);
+  --line: light-dark(#e7ddd8, #3b322d);
+  --edge: light-dark(#8b7d76, #91837c);
+  --ink: light-dark(#271b14, #f2ebe8);
+  --muted: light-dark(#675951, #b5aaa4);
+  --accent: light-dark(#ae4022, #f69277);
+  --on-accent: light-dark(#ffffff, #240b05);
+  --accent-hover: light-dark(#9a2d0a, #ffac96);
+  --accent-ink: light-dark(#9a2d0a, #ffac96);
+  --accent-soft: light-dark(#ffe7e0, #462219);
+  --nav: light-dark(#3e180e, #150704);
+  --nav-ink: light-dark(#f7f0ee, #f4edeb);
+  --nav-muted: light-dark(#d0b7b1, #c0aca6);
+  --nav-on: light-dark(#642e1f, #3f1a10);
+  --nav-mark: light-dark(#fead96, #ffa289);
+}
+[data-palette="slate"] {
+  --bg: light-dark(#f4f6f8, #0f1113);
+  --surface: light-dark(#ffffff, #18191c);
+  --sunken: light-dark(#edeff2, #212326);
+  --line: light-dark(#dee0e3, #323437);
+  --edge: light-dark(#7d8085, #83868b);
+  --ink: light-dark(#1b1e23, #ebedef);
+  --muted: light-dark(#595c61, #aaacb0);
+  --accent: light-dark(#262e3d, #d6def0);
+  --on-accent: light-dark(#ffffff, #121418);
+  --accent-hover: light-dark(#181f2e, #ecf2fe);
+  --accent-ink: light-dark(#262e3d, #d7deee);
+  --accent-soft: light-dark(#eaedf2, #2b2e34);
+  --nav: light-dark(#e8e9ed, #0b0c0e);
+  --nav-ink: light-dark(#202225, #eceef4);
+  --nav-muted: light-dark(#53555a, #abb1be);
+  --nav-on: light-dark(#fdfdff, #24262b);
+  --nav-mark: light-dark(#262e3d, #d6deef);
+}
+[data-palette="sand"] {
+  --bg: light-dark(#f7f0e3, #151006);
+  --surface: light-dark(#fefbf5, #1e190d);
+  --sunken: light-dark(#f1eadc, #282215);
+  --line: light-dark(#e0d8c8, #3a3324);
+  --edge: light-dark(#8a7f68, #90856e);
+  --ink: light-dark(#271c03, #f1ece2);
+  --muted: light-dark(#665b43, #b5ab98);
+  --accent: light-dark(#035a52, #82bfb6);
+  --on-accent: light-dark(#ffffff, #071715);
+  --accent-hover: light-dark(#014841, #9ed0c8);
+  --accent-ink: light-dark(#035a52, #9bd1c9);
+  --accent-soft: light-dark(#e0f1ee, #1d3330);
+  --nav: light-dark(#f1e9d7, #100b03);
+  --nav-ink: light-dark(#172523, #e9f0ef);
+  --nav-muted: light-dark(#4a5957, #a4b5b3);
+  --nav-on: light-dark(#f9fafa, #1a2a28);
+  --nav-mark: light-dark(#035a52, #85beb6);
+}
+:root {
+  --good: light-dark(#015d2d, #a9e1b7);
+  --good-soft: light-dark(#dff6e4, #1b3422);
+  --warn: light-dark(#6c4302, #f4c896);
+  --warn-soft: light-dark(#feecd8, #3d2912);
+  --bad: light-dark(#9a2929, #febfb9);
+  --bad-soft: light-dark(#feeae8, #49201d);
+  --info: light-dark(#035181, #aad7fe);
+  --info-soft: light-dark(#e3f1fe, #183043);
+  --s2c: light-dark(#14938d, #4ab9b2);
+  --s3c: light-dark(#b17000, #d8953d);
+  --s4c: light-dark(#8d6cc2, #b191ea);
+  --s5c: light-dark(#c95368, #f3798b);
+  --s6c: light-dark(#688e3b, #8cb460);
+}:root {
+  color-scheme: light dark;
+  --font: "Segoe UI Variable Text", "Segoe UI", -apple-system, BlinkMacSystemFont, Roboto, "Noto Sans", Ubuntu, Cantarell, "Helvetica Neue", "Noto Sans Arabic", "Noto Sans CJK JP", Arial, sans-serif;
+  --head: var(--font);
+  --weight: 650;
+  --s1: .25rem; --s2: .5rem; --s3: .75rem; --s4: 1rem; --s5: 1.5rem; --s6: 2rem; --s7: 3rem;
+  --t-xs: .75rem; --t-s: .8125rem; --t-m: .9375rem; --t-l: 1.0625rem; --t-xl: 1.25rem; --t-2xl: 1.75rem; --t-3xl: 2.125rem;
+  --radius: 8px; --radius-s: 6px; --radius-l: 12px; --pill: 99px;
+  --control: 2.375rem; --row: .625rem; --pad: 1.25rem; --gap: 1.25rem;
+  --shadow: 0 1px 2px rgb(0 0 0 / .05);
+  --lift: 0 8px 28px rgb(0 0 0 / .16), 0 1px 4px rgb(0 0 0 / .1);
+}
+[data-palette="sand"] { --head: ui-serif, "Iowan Old Style", Georgia, "Noto Serif", "Times New Roman", serif; --weight: 600; }
+[data-palette="ember"] { --weight: 750; }
+[data-corners="sharp"] { --radius: 2px; --radius-s: 2px; --radius-l: 3px; --pill: 2px; }
+[data-corners="round"] { --radius: 12px; --radius-s: 10px; --radius-l: 20px; }
+[data-density="compact"] { --t-m: .875rem; --t-l: 1rem; --control: 2rem; --row: .375rem; --pad: 1rem; --gap: 1rem; --t-2xl: 1.5rem; }
+[data-density="roomy"] { --t-m: 1rem; --t-l: 1.125rem; --t-s: .875rem; --control: 2.75rem; --row: .9375rem; --pad: 1.5rem; --gap: 1.5rem; --t-2xl: 2rem; }
+[data-mode="light"] { color-scheme: light; }
+[data-mode="dark"] { color-scheme: dark; }
+*, *::before, *::after { box-sizing: border-box; }
+html { scroll-padding-block: 5rem 6rem; -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+body { margin: 0; background: var(--bg); color: var(--ink); font: 400 var(--t-m)/1.5 var(--font); overflow-wrap: anywhere; }
+h1, h2, h3, p, ul, ol, dl, dd, figure, fieldset, table { margin: 0; padding: 0; }
+ul, ol { list-style: none; }
+fieldset { border: 0; min-width: 0; }
+h1, h2, h3 { font-family: var(--head); font-weight: var(--weight); line-height: 1.25; text-wrap: balance; }
+h1:focus, h2:focus, h3:focus { outline: none; }
+a { color: var(--accent-ink); text-underline-offset: .2em; text-decoration-thickness: 1px; }
+:focus-visible { outline: 2px solid var(--accent-ink); outline-offset: 2px; }
+.sr-only { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.icon { width: 1.25em; height: 1.25em; flex: none; fill: none; stroke: currentColor; stroke-width: 1.7; stroke-linecap: round; stroke-linejoin: round; }
+[dir="rtl"] .flip .icon, [dir="rtl"] .icon.flip { transform: scaleX(-1); }
+@media (prefers-reduced-motion: no-preference) {
+  .button, .tile, .card, .ticket, .nav-item, .event, tr { transition: background-color .15s, border-color .15s, box-shadow .15s; }
+}
+@media print { :root { color-scheme: light !important; } }
+"""
+
+PAGE_CSS = r"""
+/* Review bar: the reviewer's tool, set apart from the product. */
+.review { position: sticky; top: 0; z-index: 30; background: #16181c; color: #f2f3f5; font-size: var(--t-xs); color-scheme: dark; }
+.review-row { display: flex; align-items: center; gap: var(--s2) var(--s5); padding: .3125rem var(--s4); flex-wrap: wrap; min-height: 2.5rem; }
+.mark { display: flex; align-items: center; gap: var(--s2); font-weight: 600; letter-spacing: .01em; margin-inline-end: auto; }
+.mark-sign { width: .625rem; height: .625rem; border-radius: 2px; background: #ffc940; transform: rotate(45deg); }
+.review-controls { display: flex; align-items: center; gap: var(--s2) var(--s4); flex-wrap: wrap; }
+.review .select-box span { color: #b4b9c2; }
+.review select, .review .button { min-height: 1.75rem; padding-block: 0; font-size: var(--t-xs); color: #f2f3f5; background-color: #2a2d33; border: 1px solid #6d737e; border-radius: 5px; }
+.review select { max-width: 11rem; padding-inline: .5rem 1.5rem; }
+.review .button { padding-inline: .625rem; }
+.review .button:hover:not(:disabled) { background: #3a3e46; }
+.review .button.strong { background: #ffc940; border-color: #ffc940; color: #16181c; font-weight: 600; }
+.review :focus-visible { outline-color: #ffc940; }
+.review-toggle { display: none; }
+.flow { display: flex; align-items: center; gap: var(--s2) var(--s5); flex-wrap: wrap; padding: .375rem var(--s4) .5rem; background: #22252b; }
+.flow[hidden] { display: none; }
+.flow-text { display: flex; gap: var(--s3); margin-inline-end: auto; font-size: var(--t-s); }
+.flow-text strong { color: #ffc940; font-weight: 600; white-space: nowrap; }
+.flow-steps { display: flex; gap: var(--s2); flex-wrap: wrap; }
+.flow-steps a { display: grid; place-items: center; width: 1.625rem; height: 1.625rem; border-radius: 50%; border: 1px solid #8b919c; color: #f2f3f5; text-decoration: none; }
+.flow-steps a.past { background: #3a3e46; }
+.flow-steps a[aria-current] { background: #ffc940; border-color: #ffc940; color: #16181c; font-weight: 700; }
+.flow-moves { display: flex; gap: var(--s2); }
+.skip { position: fixed; top: -5rem; inset-inline-start: var(--s3); z-index: 60; padding: var(--s2) var(--s4); background: var(--surface); border-radius: var(--radius); }
+.skip:focus { top: var(--s3); }
+
+/* Controls. */
+.button { display: inline-flex; align-items: center; justify-content: center; gap: .4375rem; min-height: var(--control); padding: .25rem .8125rem; border: 1px solid var(--edge); border-radius: var(--radius); background: var(--surface); color: var(--ink); font: 550 var(--t-s)/1.3 var(--font); text-decoration: none; cursor: pointer; }
+.button:hover:not(:disabled) { background: var(--sunken); }
+.button:disabled { opacity: .5; cursor: default; }
+.button.primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
+.button.primary:hover:not(:disabled) { background: var(--accent-hover); }
+.button.quiet { border-color: transparent; background: transparent; color: var(--accent-ink); }
+.button.quiet:hover { background: var(--accent-soft); }
+.button.icon-only { padding: 0; width: var(--control); }
+.button.quiet.icon-only { color: var(--muted); width: 2rem; min-height: 2rem; }
+.button.small { min-height: 1.875rem; padding-inline: .5rem; }
+.button.tiny { min-height: 1.5rem; padding: 0 .25rem; font-size: var(--t-xs); justify-content: start; }
+input:not([type="checkbox"], [type="radio"]), select, textarea { width: 100%; min-height: var(--control); padding: .3125rem .6875rem; border: 1px solid var(--edge); border-radius: var(--radius); background: var(--surface); color: var(--ink); font: inherit; }
+textarea { padding-block: .5rem; resize: vertical; }
+select { appearance: none; padding-inline-end: 2rem; background-image: linear-gradient(45deg, transparent 50%, currentColor 50%), linear-gradient(-45deg, transparent 50%, currentColor 50%); background-position: right .95rem center, right .65rem center; background-size: .3rem .3rem; background-repeat: no-repeat; text-overflow: ellipsis; }
+[dir="rtl"] select { background-position: left .65rem center, left .95rem center; }
+option { background: var(--surface); color: var(--ink); }
+::placeholder { color: var(--muted); opacity: 1; }
+input[type="checkbox"], input[type="radio"] { width: 1.125rem; height: 1.125rem; margin: 0; flex: none; accent-color: var(--accent); }
+.choice { display: flex; align-items: center; gap: var(--s2); min-height: 2rem; cursor: pointer; }
+.select-box { display: inline-flex; align-items: center; gap: var(--s2); font-size: var(--t-s); }
+.select-box span { color: var(--muted); white-space: nowrap; }
+.select-box select { width: auto; max-width: 14rem; }
+.segmented { display: inline-flex; border: 1px solid var(--edge); border-radius: var(--radius); background: var(--surface); padding: 2px; }
+.segmented label { position: relative; display: grid; }
+.segmented input { position: absolute; opacity: 0; inset: 0; width: 100%; height: 100%; cursor: pointer; }
+.segmented label span { display: grid; place-items: center; padding: 0 .75rem; min-height: calc(var(--control) - 6px); border-radius: calc(var(--radius) - 3px); font-size: var(--t-s); }
+.segmented input:checked + span { background: var(--accent-soft); color: var(--accent-ink); font-weight: 600; }
+.segmented input:focus-visible + span { outline: 2px solid var(--accent-ink); outline-offset: 2px; }
+.menu { position: fixed; z-index: 50; min-width: 12rem; max-width: 20rem; max-height: 70vh; overflow: auto; padding: .3125rem; background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); box-shadow: var(--lift); }
+.menu-item { display: flex; align-items: center; gap: .625rem; width: 100%; min-height: 2.25rem; padding: .25rem .625rem; border: 0; border-radius: var(--radius-s); background: none; color: var(--ink); font: inherit; font-size: var(--t-s); text-align: start; cursor: pointer; }
+.menu-item .icon { color: var(--muted); }
+.menu-item:hover, .menu-item:focus-visible { background: var(--accent-soft); }
+
+/* Frame: the bar of the product and the screen. */
+.frame { display: grid; min-height: calc(100vh - 2.5rem); }
+.top-row { display: flex; align-items: center; gap: var(--s3); }
+.brand { display: flex; align-items: center; gap: .625rem; color: inherit; text-decoration: none; font-weight: 650; font-size: var(--t-l); min-width: 0; }
+.brand-name { font-family: var(--head); display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; line-height: 1.25; }
+.brand-mark { display: grid; place-items: center; flex: none; width: 2rem; height: 2rem; border-radius: var(--radius-s); background: var(--accent); color: var(--on-accent); font-weight: 700; font-size: 1rem; }
+.menu-toggle { display: none; margin-inline-start: auto; }
+.nav-list { display: flex; gap: 2px; }
+.nav-item { position: relative; display: flex; align-items: center; gap: .625rem; min-height: 2.25rem; padding: .375rem .625rem; border: 0; border-radius: var(--radius-s); color: var(--nav-muted); background: none; text-decoration: none; font: 500 var(--t-s)/1.3 var(--font); }
+.nav-item:hover { color: var(--nav-ink); background: color-mix(in srgb, var(--nav-on) 60%, transparent); }
+.nav-item[aria-current] { color: var(--nav-ink); background: var(--nav-on); font-weight: 600; }
+.nav-count { margin-inline-start: auto; padding: 0 .4375rem; border-radius: var(--pill); background: var(--accent); color: var(--on-accent); font-size: var(--t-xs); font-weight: 600; line-height: 1.25rem; }
+.who { display: flex; align-items: center; gap: .625rem; font-size: var(--t-s); }
+.who-text { display: grid; line-height: 1.3; }
+.who-label { font-size: var(--t-xs); color: var(--nav-muted); }
+.who-name { font-weight: 600; }
+main { min-width: 0; }
+.screen { width: 100%; max-width: 82rem; margin-inline: auto; padding: var(--s6) clamp(1rem, 3vw, 2.5rem) var(--s7); }
+.with-side { display: grid; grid-template-columns: minmax(0, 1fr) minmax(22rem, 27rem); }
+
+/* Sidebar: a desk, everything in reach at the side. */
+[data-layout="sidebar"] .frame { grid-template-columns: 15.5rem minmax(0, 1fr); }
+[data-layout="sidebar"] .top { position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); display: flex; flex-direction: column; gap: var(--s5); padding: var(--s5) var(--s3) var(--s4); background: var(--nav); color: var(--nav-ink); overflow: auto; }
+[data-layout="sidebar"] .top-row { padding-inline: .5rem; }
+[data-layout="sidebar"] .brand-mark { background: var(--nav-mark); color: var(--nav); }
+[data-layout="sidebar"] .nav-list { flex-direction: column; }
+[data-layout="sidebar"] .nav-item[aria-current] .icon { color: var(--nav-mark); }
+[data-layout="sidebar"] .who { margin-top: auto; padding: .75rem .5rem 0; border-top: 1px solid var(--nav-on); }
+
+/* Top bar: wide and calm, the work in the middle. */
+[data-layout="topbar"] .top { display: flex; align-items: center; gap: var(--s2) var(--s6); flex-wrap: wrap; padding: 0 clamp(1rem, 3vw, 2.5rem); background: var(--surface); border-bottom: 1px solid var(--line); min-height: 4rem; }
+[data-layout="topbar"] .frame { grid-template-rows: auto 1fr; }
+[data-layout="topbar"] .nav { flex: 1; align-self: stretch; }
+[data-layout="topbar"] .nav-list { height: 100%; flex-wrap: wrap; }
+[data-layout="topbar"] .nav-list li { display: grid; }
+[data-layout="topbar"] .nav-item { color: var(--muted); border-radius: 0; padding-inline: .875rem; background: none; }
+[data-layout="topbar"] .nav-item .icon { display: none; }
+[data-layout="topbar"] .nav-item:hover { color: var(--ink); }
+[data-layout="topbar"] .nav-item[aria-current] { color: var(--accent-ink); box-shadow: inset 0 -3px var(--accent); }
+[data-layout="topbar"] .who-label { color: var(--muted); }
+[data-layout="topbar"] .screen { max-width: 96rem; }
+[data-layout="topbar"] h1 { font-size: var(--t-3xl); letter-spacing: -.015em; }
+[data-layout="topbar"] .screen-board, [data-layout="topbar"] .screen-timeline { max-width: none; }
+
+/* Tabs: made for a hand, a column of large things; on wide screens a rail. */
+[data-layout="tabs"] .frame { grid-template-columns: 6rem minmax(0, 1fr); }
+[data-layout="tabs"] .top { position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); display: flex; flex-direction: column; align-items: center; gap: var(--s5); padding: var(--s4) var(--s2); background: var(--nav); color: var(--nav-ink); overflow: auto; }
+[data-layout="tabs"] .brand-mark { width: 2.75rem; height: 2.75rem; font-size: 1.25rem; background: var(--nav-mark); color: var(--nav); }
+[data-layout="tabs"] .nav-list { flex-direction: column; gap: var(--s2); }
+[data-layout="tabs"] .nav-item { flex-direction: column; gap: .25rem; width: 5rem; padding: .5rem .25rem; text-align: center; font-size: var(--t-xs); line-height: 1.2; }
+[data-layout="tabs"] .nav-item .icon { width: 1.5rem; height: 1.5rem; }
+[data-layout="tabs"] .nav-count { position: absolute; top: .25rem; inset-inline-end: .75rem; }
+[data-layout="tabs"] .who { margin-top: auto; }
+[data-layout="tabs"] .screen { max-width: 64rem; }
+[data-layout="tabs"] h1 { font-size: var(--t-3xl); letter-spacing: -.02em; }
+[data-layout="tabs"] .block, [data-layout="tabs"] .card, [data-layout="tabs"] .tile { border-color: transparent; box-shadow: 0 1px 3px rgb(0 0 0 / .1); }
+
+/* Head of a screen. */
+h1 { font-size: var(--t-2xl); letter-spacing: -.01em; }
+.head { margin-bottom: var(--s5); }
+.head-row { display: flex; align-items: center; gap: var(--s3) var(--s4); flex-wrap: wrap; }
+.head-text { flex: 1 1 16rem; min-width: 0; }
+.note { color: var(--muted); margin-top: .1875rem; }
+.note-row { display: flex; align-items: center; gap: var(--s3); }
+.actions { display: flex; flex-wrap: wrap; gap: var(--s2); align-items: center; }
+.back { display: inline-flex; align-items: center; gap: .25rem; min-height: 1.75rem; margin-bottom: var(--s2); font-size: var(--t-s); color: var(--muted); text-decoration: none; }
+.back:hover { color: var(--accent-ink); text-decoration: underline; }
+.glyph { display: grid; place-items: center; flex: none; width: 2.25rem; height: 2.25rem; border-radius: var(--radius-s); font-size: 1rem; }
+.glyph.large { width: 3.25rem; height: 3.25rem; font-size: 1.375rem; border-radius: var(--radius); }
+.avatar { display: inline-grid; place-items: center; flex: none; width: 1.75rem; height: 1.75rem; border-radius: 50%; font-size: .6875rem; font-weight: 650; letter-spacing: .02em; }
+.hue-0 { background: var(--accent-soft); color: var(--accent-ink); }
+.hue-1 { background: var(--info-soft); color: var(--info); }
+.hue-2 { background: var(--good-soft); color: var(--good); }
+.hue-3 { background: var(--warn-soft); color: var(--warn); }
+.hue-4 { background: var(--bad-soft); color: var(--bad); }
+.hue-5 { background: var(--sunken); color: var(--muted); }
+
+/* Search and filters. */
+.toolbar { display: flex; flex-wrap: wrap; align-items: center; gap: var(--s2); margin-bottom: var(--s4); }
+.search { position: relative; flex: 1 1 14rem; max-width: 22rem; }
+.search .icon { position: absolute; inset-inline-start: .6875rem; top: calc(50% - .6em); color: var(--muted); pointer-events: none; }
+.search input { padding-inline-start: 2.25rem; }
+.extras { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s3); margin-inline-start: auto; align-items: center; }
+.filter { position: relative; }
+summary { cursor: pointer; }
+.filter summary { list-style: none; }
+.filter summary::-webkit-details-marker { display: none; }
+.filter.on summary { background: var(--accent-soft); border-color: var(--accent); color: var(--accent-ink); }
+.filter-box { position: absolute; z-index: 20; top: calc(100% + 4px); inset-inline-start: 0; min-width: 12rem; max-height: 20rem; overflow: auto; padding: var(--s2) var(--s3); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); box-shadow: var(--lift); }
+.filter-box.to-end { inset-inline: auto 0; }
+.count { display: inline-grid; place-items: center; min-width: 1.375rem; padding-inline: .375rem; border-radius: var(--pill); background: var(--sunken); color: var(--muted); font: 600 var(--t-xs)/1.375rem var(--font); }
+.filter .count { background: var(--accent); color: var(--on-accent); }
+.count[hidden] { display: none; }
+
+/* Values. */
+.badge { display: inline-flex; align-items: center; gap: .375rem; padding: .0625rem .5625rem; border-radius: var(--pill); font-size: var(--t-xs); font-weight: 600; line-height: 1.375rem; white-space: nowrap; max-width: 100%; overflow: hidden; text-overflow: ellipsis; background: var(--sunken); color: var(--muted); }
+.badge:not(.flat)::before { content: ""; width: .4375rem; height: .4375rem; border-radius: 50%; background: currentColor; flex: none; }
+.badge.good { background: var(--good-soft); color: var(--good); }
+.badge.warn { background: var(--warn-soft); color: var(--warn); }
+.badge.bad { background: var(--bad-soft); color: var(--bad); }
+.badge.info { background: var(--info-soft); color: var(--info); }
+span.none { color: var(--muted); }
+.person { display: inline-flex; align-items: center; gap: var(--s2); }
+.stars { display: inline-flex; color: var(--warn); }
+.stars .icon { width: 1rem; height: 1rem; }
+.stars .full { fill: currentColor; }
+.meter { display: inline-flex; align-items: center; gap: var(--s2); font-variant-numeric: tabular-nums; }
+.meter-track { width: 4.5rem; height: .375rem; border-radius: 3px; background: var(--line); overflow: hidden; }
+.meter-fill { display: block; height: 100%; background: var(--accent); border-radius: inherit; }
+.yesno { display: inline-flex; align-items: center; gap: .25rem; color: var(--muted); }
+.yesno.yes { color: var(--good); }
+.tags { display: inline-flex; flex-wrap: wrap; gap: .25rem; }
+.tag { padding: 0 .5rem; border: 1px solid var(--line); border-radius: var(--radius-s); font-size: var(--t-xs); line-height: 1.375rem; }
+.figure, .number, time { font-variant-numeric: tabular-nums; }
+.watched { display: inline-flex; gap: var(--s2); align-items: center; flex-wrap: wrap; }
+.due { display: inline-flex; align-items: center; gap: .4375rem; flex-wrap: wrap; }
+.due-note { font-size: var(--t-xs); font-weight: 600; }
+.late, .late .due-note { color: var(--bad); }
+.near .due-note { color: var(--warn); }
+
+/* Blocks, lists, tables. */
+.block, .panel-box, .card, .tile, .form-body, .setting { background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius-l); box-shadow: var(--shadow); }
+.block { padding: var(--pad); min-width: 0; }
+.block-head { display: flex; align-items: center; gap: var(--s2); margin-bottom: var(--s3); min-height: 1.875rem; }
+.block-head h2 { font-size: var(--t-l); }
+.block-head > :last-child:not(h2, .count) { margin-inline-start: auto; }
+.more-link { display: inline-flex; align-items: center; min-height: 1.75rem; font-size: var(--t-s); font-weight: 550; text-decoration: none; white-space: nowrap; }
+.more-link:hover { text-decoration: underline; }
+.quiet { color: var(--muted); }
+.table-wrap { overflow-x: auto; }
+.table { width: 100%; border-collapse: collapse; font-size: var(--t-s); }
+.table th, .table td { padding: var(--row) .75rem; text-align: start; vertical-align: middle; border-bottom: 1px solid var(--line); }
+.table thead th, .table thead td { padding-block: .375rem; background: var(--sunken); font-weight: 600; color: var(--muted); white-space: nowrap; }
+.table tbody th { font-weight: 550; max-width: 24rem; }
+.table :is(th, td):first-child { padding-inline-start: var(--pad); }
+.table .number { text-align: end; white-space: nowrap; }
+.table td.end { width: 3rem; text-align: end; padding-block: 0; }
+.table tbody tr:last-child > * { border-bottom: 0; }
+.table tbody tr.open-able:hover, .table tr.current { background: color-mix(in srgb, var(--accent-soft) 55%, transparent); cursor: pointer; }
+.table tfoot > tr > * { font-weight: 650; border-block: 2px solid var(--line) 0; }
+.plain :is(th, td):first-child { padding-inline-start: 0; }
+.plain thead :is(th, td) { background: none; }
+.panel-box { overflow: clip; }
+.panel-box thead tr:first-child > :first-child { border-start-start-radius: var(--radius-l); }
+.sort { display: inline-flex; align-items: center; gap: .25rem; min-height: 1.75rem; padding: 0; border: 0; background: none; color: inherit; font: inherit; cursor: pointer; border-radius: 3px; }
+.sort .icon { width: .9375rem; height: .9375rem; opacity: .55; }
+.sort:hover, .sort.on { color: var(--ink); }
+.sort.on .icon { opacity: 1; color: var(--accent-ink); }
+.row-link, .title-link { color: var(--ink); text-decoration: none; font-weight: 600; }
+.row-link:hover, .title-link:hover { color: var(--accent-ink); text-decoration: underline; }
+.clamp { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
+td.clamp { display: table-cell; max-width: 20rem; }
+.pager { display: flex; align-items: center; gap: var(--s2); padding: var(--s3) var(--pad); font-size: var(--t-s); color: var(--muted); flex-wrap: wrap; }
+.pager > span { margin-inline-end: auto; }
+.pager .button:last-child { flex-direction: row-reverse; }
+[dir="rtl"] .pager .icon { transform: scaleX(-1); }
+.row-cards > li + li { border-top: 1px solid var(--line); }
+.row-card { padding: var(--s4); display: grid; gap: var(--s2); justify-items: start; }
+.row-card-head { display: flex; justify-content: space-between; gap: var(--s2); width: 100%; align-items: start; }
+.row-card .title-link, .card .title-link { font-size: var(--t-l); line-height: 1.3; min-height: 1.5rem; }
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); gap: var(--s2) var(--s4); width: 100%; font-size: var(--t-s); }
+.facts dt, .fact-grid dt, .figures dt { color: var(--muted); font-size: var(--t-xs); }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 19rem), 1fr)); gap: var(--gap); }
+.cards > li { display: grid; }
+.card { display: flex; flex-direction: column; gap: var(--s4); padding: var(--pad); }
+.card:hover { border-color: var(--edge); }
+.card-head { display: flex; gap: var(--s3); align-items: center; }
+.card-title { flex: 1; min-width: 0; font-size: var(--t-l); }
+.card-foot { display: flex; align-items: center; justify-content: space-between; gap: var(--s2); flex-wrap: wrap; margin-top: auto; padding-top: var(--s3); border-top: 1px solid var(--line); }
+
+/* States. */
+.state { display: grid; justify-items: center; gap: var(--s3); padding: var(--s7) var(--s4); text-align: center; border: 1px dashed var(--line); border-radius: var(--radius-l); background: color-mix(in srgb, var(--surface) 60%, transparent); }
+.state h2, .state h3 { font-size: var(--t-xl); }
+.state p { color: var(--muted); max-width: 44ch; }
+.state-art { display: grid; place-items: center; width: 4.5rem; height: 4.5rem; border-radius: 50%; background: var(--accent-soft); color: var(--accent-ink); font-size: 1.75rem; box-shadow: 0 0 0 .75rem color-mix(in srgb, var(--accent-soft) 40%, transparent); margin-block: var(--s3); }
+.error .state-art { background: var(--bad-soft); color: var(--bad); box-shadow: 0 0 0 .75rem color-mix(in srgb, var(--bad-soft) 40%, transparent); }
+.bones { display: grid; gap: 1px; border-radius: var(--radius-l); overflow: hidden; }
+.bone { display: grid; gap: .625rem; padding: var(--pad); background: var(--surface); align-content: start; }
+.bone span { height: .75rem; border-radius: 4px; background: var(--line); width: 75%; }
+.bone span:first-child { height: 1rem; width: 45%; }
+.bone span:last-child { width: 30%; }
+.bone-1 span { width: 60%; }
+.bones-cards, .bones-board, .bones-dashboard { grid-template-columns: repeat(auto-fill, minmax(min(100%, 18rem), 1fr)); gap: var(--gap); overflow: visible; }
+.bones-cards .bone, .bones-board .bone, .bones-dashboard .bone { border-radius: var(--radius-l); min-height: 9rem; }
+@media (prefers-reduced-motion: no-preference) {
+  .bone span { animation: pulse 1.6s ease-in-out infinite alternate; }
+  @keyframes pulse { from { opacity: .55; } to { opacity: 1; } }
+}
+.toast-place { position: fixed; z-index: 40; bottom: var(--s5); inset-inline: 0; display: grid; justify-items: center; padding-inline: var(--s4); pointer-events: none; }
+.toast { display: flex; align-items: center; gap: var(--s3); padding: .4375rem .5rem .4375rem 1rem; max-width: 40rem; border-radius: var(--radius); background: #1b1d22; color: #f4f5f7; box-shadow: var(--lift); pointer-events: auto; font-size: var(--t-s); }
+.toast > .icon { color: #8ddba6; }
+.toast .button { color: #ffd769; background: none; border-color: transparent; min-height: 2rem; }
+.toast .button:hover { background: #34373e; }
+.toast .icon-only { color: #d5d8de; width: 2rem; }
+.toast :focus-visible { outline-color: #ffd769; }
+
+/* Dashboard and charts. */
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 12.5rem), 1fr)); gap: var(--gap); margin-bottom: var(--gap); }
+.tile { display: grid; gap: .25rem; padding: var(--pad); height: 100%; color: inherit; text-decoration: none; align-content: start; }
+a.tile:hover { border-color: var(--accent); }
+.tile-label { font-size: var(--t-s); color: var(--muted); font-weight: 550; }
+.tile-value { font: var(--weight) 2rem/1.2 var(--head); letter-spacing: -.02em; font-variant-numeric: tabular-nums; }
+.tile-foot { display: flex; align-items: center; gap: .375rem; font-size: var(--t-xs); color: var(--muted); margin-top: var(--s1); }
+.alarming .tile-value { color: var(--bad); }
+.alarming { box-shadow: inset 3px 0 var(--bad), var(--shadow); }
+[dir="rtl"] .alarming { box-shadow: inset -3px 0 var(--bad), var(--shadow); }
+.panels { display: grid; grid-template-columns: repeat(12, minmax(0, 1fr)); gap: var(--gap); align-items: start; }
+.panels > * { grid-column: span 6; height: 100%; }
+.panels > .kind-list, .panels > .kind-trend { grid-column: span 7; }
+.panels > .kind-donut, .panels > .kind-bars { grid-column: span 5; }
+.mini-rows > li + li, .linked > li + li { border-top: 1px solid var(--line); }
+.mini-row { display: flex; align-items: center; gap: var(--s2) var(--s3); padding-block: .5625rem; flex-wrap: wrap; font-size: var(--t-s); }
+.mini-text { display: grid; flex: 1 1 10rem; min-width: 0; line-height: 1.35; }
+.mini-row > .title-link { flex: 1 1 10rem; }
+.mini-sub { color: var(--muted); font-size: var(--t-xs); }
+.mini-facts { display: flex; align-items: center; gap: var(--s3); flex-wrap: wrap; }
+.all-clear { display: flex; align-items: center; gap: var(--s2); color: var(--good); padding-block: var(--s3); }
+.bars { display: grid; gap: .5625rem; font-size: var(--t-s); }
+.bar-row { display: grid; grid-template-columns: minmax(5rem, 9rem) 1fr minmax(2.5rem, auto); gap: var(--s3); align-items: center; }
+.bar-label { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.bar-track { background: var(--sunken); border-radius: var(--radius-s); height: 1.125rem; overflow: hidden; }
+.bar { display: block; height: 100%; min-width: 2px; background: var(--accent); border-radius: var(--radius-s); }
+.bar.tone-good { background: var(--good); }
+.bar.tone-warn { background: var(--s3c); }
+.bar.tone-bad { background: var(--bad); }
+.bar.tone-info { background: var(--accent); }
+.bar.tone-none { background: var(--edge); }
+.bar-value { text-align: end; font-variant-numeric: tabular-nums; font-weight: 600; }
+.twin { margin-top: var(--s3); font-size: var(--t-s); }
+.twin summary { color: var(--muted); min-height: 1.5rem; width: fit-content; }
+.donut { display: flex; align-items: center; gap: var(--s5); flex-wrap: wrap; }
+.donut-ring { position: relative; flex: 0 0 9.5rem; }
+.donut-ring svg { display: block; }
+.ring, .ring-bed { fill: none; stroke-width: 4.5; }
+.ring-bed { stroke: var(--sunken); }
+.donut-total { position: absolute; inset: 0; display: grid; place-content: center; text-align: center; line-height: 1.2; }
+.donut-total strong { font-size: 1.375rem; font-family: var(--head); }
+.donut-total span { font-size: var(--t-xs); color: var(--muted); }
+.legend { flex: 1 1 11rem; display: grid; gap: .375rem; font-size: var(--t-s); }
+.legend li { display: flex; align-items: center; gap: var(--s2); }
+.legend-text { flex: 1; }
+.legend-share { color: var(--muted); min-width: 2.5rem; text-align: end; }
+.swatch { width: .75rem; height: .75rem; border-radius: 3px; background: currentColor; flex: none; }
+.ring.s1 { stroke: var(--accent); } .ring.s2 { stroke: var(--s2c); } .ring.s3 { stroke: var(--s3c); } .ring.s4 { stroke: var(--s4c); } .ring.s5 { stroke: var(--s5c); } .ring.s6 { stroke: var(--s6c); }
+.swatch.s1 { color: var(--accent); } .swatch.s2 { color: var(--s2c); } .swatch.s3 { color: var(--s3c); } .swatch.s4 { color: var(--s4c); } .swatch.s5 { color: var(--s5c); } .swatch.s6 { color: var(--s6c); }
+.line { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: var(--s2); font-size: var(--t-xs); color: var(--muted); }
+.line svg { width: 100%; height: 11.25rem; }
+.line-y { display: flex; flex-direction: column; justify-content: space-between; text-align: end; }
+.line-x { grid-column: 2; display: flex; justify-content: space-between; }
+[dir="rtl"] .line svg { transform: scaleX(-1); }
+.line .grid { stroke: var(--line); vector-effect: non-scaling-stroke; }
+.line .stroke { fill: none; stroke: var(--accent); stroke-width: 2.5; vector-effect: non-scaling-stroke; stroke-linejoin: round; }
+.line .area { fill: var(--accent); opacity: .12; }
+.report { display: grid; gap: var(--gap); }
+.figures { display: flex; flex-wrap: wrap; gap: var(--s4) var(--s7); }
+.figures dd { font: var(--weight) var(--t-xl)/1.3 var(--head); font-variant-numeric: tabular-nums; }
+
+/* Board. */
+.board { display: grid; grid-template-columns: repeat(var(--columns), minmax(14rem, 1fr)); gap: var(--s3); overflow-x: auto; padding-bottom: var(--s3); align-items: start; }
+.column { background: var(--sunken); border-radius: var(--radius-l); padding: var(--s3); min-height: 12rem; min-width: 0; border: 2px solid transparent; }
+.column.over, .day.over, .week-day.over { border-color: var(--accent); background: var(--accent-soft); }
+.column-head { display: flex; align-items: center; gap: var(--s2); font: 600 var(--t-s)/1.4 var(--font); padding: .125rem .25rem var(--s3); }
+.column-head .count { margin-inline-start: auto; background: var(--surface); }
+.pip { width: .5625rem; height: .5625rem; border-radius: 50%; background: var(--edge); flex: none; }
+.pip.good { background: var(--good); } .pip.warn { background: var(--warn); } .pip.bad { background: var(--bad); } .pip.info { background: var(--info); }
+.stack { display: grid; gap: var(--s2); }
+.ticket { display: grid; gap: var(--s2); padding: var(--s3); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); box-shadow: var(--shadow); font-size: var(--t-s); }
+.ticket[draggable] { cursor: grab; }
+.ticket:hover { border-color: var(--edge); }
+.ticket.dragged { opacity: .5; }
+.ticket-head { display: flex; gap: var(--s1); justify-content: space-between; align-items: start; }
+.ticket-head .title-link { min-height: 1.5rem; line-height: 1.35; padding-top: .125rem; }
+.ticket-head .button.quiet.icon-only { width: 1.625rem; min-height: 1.625rem; }
+.ticket-facts { display: flex; flex-wrap: wrap; gap: .25rem var(--s3); color: var(--muted); }
+.ticket-foot { display: flex; align-items: center; justify-content: space-between; gap: var(--s2); color: var(--muted); font-size: var(--t-xs); }
+.ticket-foot .late { color: var(--bad); }
+.column-empty { color: var(--muted); font-size: var(--t-s); padding: var(--s3) var(--s1); text-align: center; }
+.column-tabs { display: flex; flex-wrap: wrap; gap: var(--s2); margin-bottom: var(--s3); }
+.chip { display: inline-flex; align-items: center; gap: var(--s2); min-height: 2.25rem; padding: .25rem .75rem; border: 1px solid var(--edge); border-radius: var(--pill); background: var(--surface); color: var(--ink); font: 550 var(--t-s)/1.2 var(--font); cursor: pointer; }
+.chip[aria-pressed="true"] { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
+
+/* Calendar and timeline. */
+.calendar-bar { display: flex; align-items: center; justify-content: space-between; gap: var(--s3); margin-bottom: var(--s3); flex-wrap: wrap; }
+.calendar-bar h2 { font-size: var(--t-xl); }
+.month { width: 100%; table-layout: fixed; border-collapse: separate; border-spacing: 0; background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius-l); overflow: hidden; }
+.month th { padding: var(--s2); font-size: var(--t-xs); font-weight: 600; color: var(--muted); text-align: start; background: var(--sunken); }
+.day { height: 7.25rem; padding: .25rem; vertical-align: top; border: 2px solid transparent; box-shadow: inset 0 1px var(--line), inset 1px 0 var(--line); }
+.day.outside { background: var(--bg); }
+.day-head { display: flex; justify-content: space-between; align-items: center; min-height: 1.625rem; }
+.day-number { display: grid; place-items: center; min-width: 1.5rem; height: 1.5rem; font-size: var(--t-xs); border-radius: 50%; }
+.outside .day-number { color: var(--muted); }
+.is-today .day-number, .is-today .week-head strong { background: var(--accent); color: var(--on-accent); font-weight: 700; }
+.day-new { display: grid; place-items: center; width: 1.5rem; height: 1.5rem; border-radius: var(--radius-s); color: var(--muted); opacity: 0; }
+.day:hover .day-new, .day-new:focus { opacity: 1; }
+.day-new:hover { background: var(--accent-soft); color: var(--accent-ink); }
+.events { display: grid; gap: 2px; }
+.event { display: flex; gap: .375rem; align-items: baseline; min-height: 1.5rem; padding: .125rem .4375rem; border-radius: 4px; font-size: var(--t-xs); line-height: 1.25rem; color: var(--muted); background: var(--sunken); border-inline-start: 3px solid currentColor; text-decoration: none; overflow: hidden; white-space: nowrap; }
+.event.good { color: var(--good); background: var(--good-soft); } .event.warn { color: var(--warn); background: var(--warn-soft); }
+.event.bad { color: var(--bad); background: var(--bad-soft); } .event.info { color: var(--info); background: var(--info-soft); }
+a.event:hover { text-decoration: underline; }
+.event-time { font-weight: 650; flex: none; }
+.event-title { overflow: hidden; text-overflow: ellipsis; color: var(--ink); }
+.week { display: grid; grid-template-columns: repeat(7, minmax(0, 1fr)); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius-l); overflow: hidden; }
+.week-day { padding: var(--s2); min-height: 26rem; border: 2px solid transparent; box-shadow: inset 1px 0 var(--line); }
+.week-head { display: flex; align-items: center; gap: var(--s2); padding-bottom: var(--s3); font-size: var(--t-s); color: var(--muted); font-weight: 500; font-family: var(--font); }
+.week-head strong { display: grid; place-items: center; min-width: 1.75rem; height: 1.75rem; border-radius: 50%; color: var(--ink); }
+.tall { gap: var(--s2); }
+.tall .event { flex-direction: column; gap: .125rem; padding: .375rem .5rem; white-space: normal; }
+.event-who { color: var(--muted); }
+.agenda { display: grid; gap: var(--s5); }
+.agenda-head { display: flex; gap: var(--s3); align-items: center; font-size: var(--t-m); margin-bottom: var(--s2); }
+.agenda-rows, .story-rows, .spans { background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius-l); overflow: hidden; }
+.agenda-row { display: flex; align-items: center; gap: var(--s2) var(--s4); padding: .625rem var(--s4); flex-wrap: wrap; }
+.agenda-row + .agenda-row, .story-row + .story-row { border-top: 1px solid var(--line); }
+.agenda-time { flex: 0 0 5rem; font-variant-numeric: tabular-nums; color: var(--muted); font-size: var(--t-s); }
+.agenda-text { flex: 1 1 12rem; min-width: 0; }
+.agenda-facts { display: flex; flex-wrap: wrap; gap: 0 var(--s4); color: var(--muted); font-size: var(--t-s); }
+.span-row { display: grid; grid-template-columns: 15rem 1fr; align-items: center; }
+.span-rows > li { border-top: 1px solid var(--line); }
+.span-name { padding: .4375rem var(--s4); font-size: var(--t-s); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.span-top { background: var(--sunken); color: var(--muted); font-weight: 600; }
+.span-scale, .span-track { position: relative; height: 2.25rem; overflow: hidden; background-image: linear-gradient(to right, var(--line) 1px, transparent 1px); background-size: calc(100% / var(--weeks)) 100%; }
+.span-scale span { position: absolute; top: .5rem; padding-inline-start: .375rem; font-size: var(--t-xs); font-weight: 500; white-space: nowrap; }
+.span-bar { position: absolute; inset-block: .5rem; border-radius: var(--radius-s); background: var(--edge); min-width: .5rem; }
+.span-bar.good { background: var(--good); } .span-bar.warn { background: var(--s3c); } .span-bar.bad { background: var(--bad); } .span-bar.info { background: var(--accent); }
+.span-today { position: absolute; inset-block: 0; width: 2px; background: var(--bad); z-index: 1; }
+.story { display: grid; gap: var(--s5); }
+.story-month { font-size: var(--t-l); margin-bottom: var(--s2); }
+.story-row { display: flex; gap: var(--s2) var(--s4); align-items: baseline; padding: var(--s3) var(--s4); flex-wrap: wrap; }
+.story-time { flex: 0 0 7.5rem; color: var(--muted); font-size: var(--t-s); }
+.story-text { flex: 1 1 14rem; min-width: 0; font-size: var(--t-s); }
+.story-text p { color: var(--muted); }
+
+/* Inbox. */
+.inbox { display: grid; grid-template-columns: minmax(17rem, 24rem) minmax(0, 1fr); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius-l); overflow: hidden; min-height: 32rem; }
+.inbox-list { border-inline-end: 1px solid var(--line); max-height: calc(100vh - 15rem); min-height: 32rem; overflow: auto; }
+.inbox-list li + li { border-top: 1px solid var(--line); }
+.inbox-row { display: grid; gap: .125rem; justify-items: start; padding: .75rem var(--s4); color: var(--ink); text-decoration: none; font-size: var(--t-s); outline-offset: -3px; }
+.inbox-row:hover { background: var(--sunken); }
+.inbox-row[aria-current] { background: var(--accent-soft); box-shadow: inset 3px 0 var(--accent); }
+.inbox-top { display: flex; justify-content: space-between; gap: var(--s3); width: 100%; color: var(--muted); font-size: var(--t-xs); }
+.inbox-who { display: flex; align-items: center; gap: .4375rem; }
+.dot { width: .5rem; height: .5rem; border-radius: 50%; background: var(--accent); }
+.inbox-subject { font-weight: 500; }
+.unread .inbox-subject, .unread .inbox-who { font-weight: 700; color: var(--ink); }
+.inbox-snippet { color: var(--muted); width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; margin-bottom: .1875rem; }
+.inbox-none { display: grid; place-content: center; justify-items: center; gap: var(--s3); color: var(--muted); font-size: var(--t-m); }
+.inbox-none .icon { font-size: 2.25rem; }
+.reader { display: grid; gap: var(--s4); align-content: start; padding: var(--s5); }
+.reader-head { display: flex; justify-content: space-between; gap: var(--s3); align-items: start; }
+.reader h2 { font-size: var(--t-xl); }
+.reader-body { max-width: 68ch; white-space: pre-line; }
+.reader .facts { padding-block: var(--s4); border-block: 1px solid var(--line); }
+.reader-back { display: none; }
+
+/* One record. */
+.detail { display: grid; grid-template-columns: minmax(0, 1fr) 20rem; gap: var(--gap); align-items: start; }
+.detail-main, .detail-side { display: grid; gap: var(--gap); min-width: 0; }
+.fact-grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 13rem), 1fr)); gap: var(--s4) var(--s5); }
+.fact-grid dd { margin-top: .125rem; }
+.prose { max-width: 68ch; white-space: pre-line; }
+.track { display: flex; gap: 2px; }
+.track li { flex: 1; display: flex; align-items: center; justify-content: center; gap: .375rem; min-width: 0; padding: .5rem .5rem; background: var(--sunken); color: var(--muted); font-size: var(--t-xs); font-weight: 600; text-align: center; line-height: 1.25; }
+.track li:first-child { border-start-start-radius: var(--radius); border-end-start-radius: var(--radius); }
+.track li:last-child { border-start-end-radius: var(--radius); border-end-end-radius: var(--radius); }
+.track .past { background: var(--accent-soft); color: var(--accent-ink); }
+.track .now { background: var(--accent); color: var(--on-accent); }
+.linked li { display: flex; align-items: center; gap: var(--s3); padding-block: .5rem; }
+.linked-text { display: grid; min-width: 0; font-size: var(--t-s); }
+.linked-label { color: var(--muted); font-size: var(--t-xs); }
+.date-line li { position: relative; display: grid; padding: 0 0 var(--s3) 1.375rem; padding-inline: 1.375rem 0; font-size: var(--t-s); line-height: 1.4; }
+.date-line li::before { content: ""; position: absolute; inset-inline-start: .1875rem; top: .3125rem; width: .6875rem; height: .6875rem; border-radius: 50%; border: 2px solid var(--edge); background: var(--surface); }
+.date-line .past::before { background: var(--accent); border-color: var(--accent); }
+.date-line li:not(:last-child)::after { content: ""; position: absolute; inset-inline-start: .4375rem; inset-block: 1.125rem -.125rem; width: 2px; background: var(--line); }
+.date-label, .date-far { color: var(--muted); font-size: var(--t-xs); }
+.date-value { font-weight: 550; }
+.log { display: grid; gap: var(--s2); font-size: var(--t-s); }
+.side { position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); overflow: auto; background: var(--surface); border-inline-start: 1px solid var(--line); box-shadow: -8px 0 24px rgb(0 0 0 / .06); }
+.quick { display: grid; gap: var(--s4); padding: var(--s4) var(--s5) var(--s6); }
+.quick-bar { display: flex; align-items: center; gap: var(--s1); min-height: 2rem; }
+.quick-bar > :first-child { margin-inline-end: auto; }
+.quick-kind { display: flex; gap: var(--s2); align-items: center; color: var(--muted); font-size: var(--t-s); }
+.quick h2 { font-size: var(--t-xl); }
+.quick .block { border: 0; padding: var(--s4) 0 0; border-top: 1px solid var(--line); border-radius: 0; box-shadow: none; background: none; }
+.quick .block-head h2 { font-size: var(--t-m); }
+.quick .fact-grid { grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); }
+.quick .track { flex-wrap: wrap; }
+.dialog { width: min(46rem, 100vw - 2rem); max-height: calc(100vh - 4rem); padding: 0; border: 1px solid var(--line); border-radius: var(--radius-l); background: var(--surface); color: var(--ink); box-shadow: var(--lift); overflow: auto; }
+.dialog::backdrop { background: rgb(10 12 16 / .5); }
+.dialog .form-body { border: 0; padding: 0; box-shadow: none; }
+
+/* Forms. */
+.form { display: grid; gap: var(--s4); max-width: 46rem; }
+.form-body { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: var(--s5); padding: var(--s5); }
+.form-body > h2, .form-body > h3, .form-body > .wide, .review-list { grid-column: 1 / -1; }
+.form-body > h2, .form-body > h3 { font-size: var(--t-xl); }
+.field { display: grid; gap: .3125rem; align-content: start; min-width: 0; }
+.label { font-weight: 600; font-size: var(--t-s); }
+.required { color: var(--bad); }
+.hint { color: var(--muted); font-size: var(--t-xs); }
+.field-error { display: flex; gap: .375rem; align-items: center; color: var(--bad); font-size: var(--t-s); font-weight: 550; }
+.wrong input, .wrong select, .wrong textarea { border-color: var(--bad); box-shadow: 0 0 0 1px var(--bad); }
+.with-unit { position: relative; display: block; }
+.with-unit input { padding-inline-end: 4.5rem; }
+.unit { position: absolute; inset-inline-end: .75rem; inset-block: 0; display: grid; place-items: center; color: var(--muted); font-size: var(--t-s); pointer-events: none; max-width: 3.75rem; overflow: hidden; }
+.radio-row { display: flex; flex-wrap: wrap; gap: var(--s2); margin-top: .3125rem; }
+.pill { padding: 0 .75rem; border: 1px solid var(--edge); border-radius: var(--pill); min-height: var(--control); }
+.pill:has(:checked) { background: var(--accent-soft); border-color: var(--accent); }
+.form-foot { display: flex; gap: var(--s2); align-items: center; flex-wrap: wrap; }
+.error-summary { padding: var(--s4) var(--s5); border: 2px solid var(--bad); border-radius: var(--radius); background: var(--bad-soft); }
+.error-summary h2 { display: flex; gap: var(--s2); align-items: center; font-size: var(--t-l); color: var(--bad); margin-bottom: var(--s2); }
+.error-summary li { min-height: 1.75rem; }
+.error-summary a { color: var(--bad); font-weight: 550; display: inline-block; padding-block: .125rem; }
+.steps { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s5); font-size: var(--t-s); color: var(--muted); }
+.steps li { display: flex; align-items: center; gap: var(--s2); }
+.steps .track-mark { display: grid; place-items: center; width: 1.625rem; height: 1.625rem; border-radius: 50%; border: 1px solid var(--edge); font-size: var(--t-xs); font-weight: 650; }
+.steps .past .track-mark { background: var(--accent-soft); color: var(--accent-ink); border-color: var(--accent); }
+.steps .now { color: var(--ink); font-weight: 600; }
+.steps .now .track-mark { background: var(--accent); color: var(--on-accent); border-color: var(--accent); }
+.review-list > div { display: grid; grid-template-columns: 12rem 1fr auto; gap: var(--s2) var(--s4); align-items: center; padding-block: var(--s2); border-bottom: 1px solid var(--line); }
+.review-list dt { color: var(--muted); font-size: var(--t-s); }
+.settings { display: grid; gap: var(--s3); max-width: 52rem; }
+.setting { display: grid; grid-template-columns: 1fr minmax(7rem, 14rem); gap: var(--s3) var(--s5); align-items: center; padding: var(--s4) var(--pad); }
+.setting label { font-weight: 600; }
+.setting .hint { display: flex; flex-wrap: wrap; gap: var(--s1) var(--s3); align-items: center; }
+.from-brief { font-style: italic; }
+input.switch { appearance: none; width: 2.75rem; height: 1.625rem; border-radius: 99px; background: var(--edge); position: relative; cursor: pointer; justify-self: end; }
+input.switch::after { content: ""; position: absolute; top: .1875rem; inset-inline-start: .1875rem; width: 1.25rem; height: 1.25rem; border-radius: 50%; background: var(--surface); }
+input.switch:checked { background: var(--accent); }
+input.switch:checked::after { inset-inline-start: 1.3125rem; }
+
+/* Narrow screens. */
+@media (max-width: 64rem) {
+  .detail, .panels { grid-template-columns: minmax(0, 1fr); }
+  .panels > *, .panels > .kind-list, .panels > .kind-trend, .panels > .kind-donut, .panels > .kind-bars { grid-column: auto; }
+  .with-side { grid-template-columns: minmax(0, 1fr) minmax(18rem, 22rem); }
+}
+@media (max-width: 62rem) {
+  .review-toggle { display: inline-flex; }
+  .review:not(.open) .review-controls { display: none; }
+  .review-controls { width: 100%; padding-bottom: var(--s2); }
+}
+@media (max-width: 45rem) {
+  .screen { padding-block: var(--s4) 6rem; }
+  h1, [data-layout] h1 { font-size: 1.625rem; }
+  [data-layout] .frame { grid-template-columns: minmax(0, 1fr); grid-template-rows: auto 1fr; }
+  [data-layout="sidebar"] .top, [data-layout="topbar"] .top { position: static; height: auto; display: block; padding: var(--s2) var(--s4); min-height: 0; }
+  .top-row { width: 100%; min-height: 2.75rem; }
+  .menu-toggle { display: inline-flex; }
+  [data-layout="sidebar"] .menu-toggle { color: var(--nav-ink); }
+  html:not(.nav-open) .nav, html:not(.nav-open) .who { display: none; }
+  [data-layout] .nav-list { flex-direction: column; padding-block: var(--s2); }
+  [data-layout="topbar"] .nav-item { border-radius: var(--radius-s); padding-inline: .625rem; }
+  [data-layout="topbar"] .nav-item .icon { display: block; }
+  [data-layout="topbar"] .nav-item[aria-current] { box-shadow: none; background: var(--accent-soft); }
+  [data-layout="tabs"] .top { position: static; height: auto; display: block; padding: var(--s2) var(--s4); background: transparent; color: var(--ink); overflow: visible; }
+  [data-layout="tabs"] .menu-toggle { display: none; }
+  [data-layout="tabs"] .brand-mark { width: 2rem; height: 2rem; background: var(--accent); color: var(--on-accent); }
+  [data-layout="tabs"] .nav { display: block; position: fixed; z-index: 25; bottom: 0; inset-inline: 0; background: var(--surface); border-top: 1px solid var(--line); padding-bottom: env(safe-area-inset-bottom); }
+  [data-layout="tabs"] .nav-list { flex-direction: row; gap: 0; padding: .25rem; }
+  [data-layout="tabs"] .nav-list li { flex: 1; min-width: 0; display: grid; }
+  [data-layout="tabs"] .nav-item { width: 100%; color: var(--muted); padding: .3125rem 0; font-size: .6875rem; }
+  [data-layout="tabs"] .nav-text { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 100%; }
+  [data-layout="tabs"] .nav-item[aria-current], [data-layout="tabs"] .nav-more.on { color: var(--accent-ink); background: var(--accent-soft); }
+  [data-layout="tabs"] .create { position: fixed; z-index: 24; bottom: 5rem; inset-inline-end: var(--s4); min-height: 3.25rem; padding-inline: 1.125rem; border-radius: 99px; box-shadow: var(--lift); }
+  [data-layout="tabs"] .toast-place { bottom: 5rem; }
+  .head { margin-bottom: var(--s4); }
+  .extras { margin-inline-start: 0; }
+  .search { max-width: none; flex-basis: 100%; }
+  .form-body, .setting { grid-template-columns: minmax(0, 1fr); }
+  .form-body { padding: var(--s4); }
+  .review-list > div { grid-template-columns: 1fr auto; }
+  .review-list dt { grid-column: 1 / -1; }
+  .inbox { grid-template-columns: minmax(0, 1fr); min-height: 0; }
+  .inbox-list { max-height: none; border: 0; }
+  .inbox-none, .reading .inbox-list { display: none; }
+  .reader { padding: var(--s4); }
+  .reader-back { display: inline-flex; }
+  .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: var(--s3); }
+  .tile { padding: var(--s3) var(--s4); }
+  .track { flex-wrap: wrap; }
+  .track li { flex-basis: 30%; }
+  .steps li:not(.now) .track-text { display: none; }
+  .steps { gap: var(--s2); }
+  .story-time { flex-basis: auto; }
+  .dialog { width: 100vw; max-width: none; max-height: 100vh; height: 100%; margin: auto 0 0; border-radius: 0; }
+  .segmented { flex-wrap: wrap; }
+  .bar-row { grid-template-columns: minmax(4rem, 7rem) 1fr minmax(2.5rem, auto); gap: var(--s2); }
+}
+@media (max-width: 22rem) { .tiles { grid-template-columns: minmax(0, 1fr); } }
+@media (forced-colors: active) {
+  .badge, .event, .tile, .card, .ticket, .nav-item[aria-current], .chip[aria-pressed="true"] { border: 1px solid; }
+  .bar, .meter-fill, .span-bar, .dot, .pip, .swatch { forced-color-adjust: none; }
+}
+@media print {
+  .review { position: static; background: none; color: #000; border-bottom: 1px solid #000; }
+  .review-controls, .review-toggle, .flow, .top, .toolbar, .actions, .toast-place, .skip, .back, .pager, .button, .end { display: none !important; }
+  .frame, .detail, .with-side { display: block !important; }
+  .mark { position: fixed; top: 0; inset-inline-end: 0; background: #fff; color: #000; padding: .25rem .5rem; border: 1px solid #000; }
+  .screen { padding: 1rem 0; max-width: none; }
+  .block, .card, .ticket, tr { break-inside: avoid; margin-bottom: var(--s3); }
+}
+"""
+
+SHELF_CSS = r"""
+/* The pages around prototypes: variants side by side, and the gallery. */
+.shelf-bar { position: sticky; top: 0; z-index: 3; padding: .5rem clamp(1rem, 4vw, 3rem); background: #16181c; color: #f2f3f5; font-size: var(--t-xs); }
+.mark { display: flex; align-items: center; gap: .5rem; font-weight: 600; min-height: 1.5rem; }
+.mark-sign { width: .625rem; height: .625rem; border-radius: 2px; background: #ffc940; transform: rotate(45deg); }
+.shelf { max-width: 90rem; margin-inline: auto; padding: var(--s7) clamp(1rem, 4vw, 3rem); }
+.eyebrow { color: var(--accent-ink); font-size: var(--t-s); font-weight: 650; }
+h1 { font-size: clamp(1.75rem, 4vw, 2.75rem); letter-spacing: -.02em; margin-block: .25rem .75rem; }
+.brief { max-width: 70ch; color: var(--muted); font-size: var(--t-l); }
+.answers { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: 2rem; margin-top: var(--s7); }
+.answers > li { display: grid; }
+.answer { display: flex; flex-direction: column; gap: 1rem; padding: 1.25rem; background: var(--surface); border: 1px solid var(--line); border-radius: 14px; position: relative; }
+.answer:hover { border-color: var(--accent); box-shadow: var(--lift); }
+.answer h2 { font-size: 1.25rem; line-height: 1.3; }
+.answer h2 a { color: var(--ink); text-decoration: none; }
+.answer h2 a::after { content: ""; position: absolute; inset: 0; border-radius: 14px; }
+.answer:hover h2 a { text-decoration: underline; text-decoration-color: var(--accent); }
+.answer h2 a:focus-visible { outline: none; }
+.answer h2 a:focus-visible::after { outline: 2px solid var(--accent-ink); outline-offset: 2px; }
+.letter { color: var(--accent-ink); font-size: var(--t-s); font-weight: 650; }
+.why, .cost { color: var(--muted); font-size: var(--t-s); }
+.cost b { color: var(--ink); font-weight: 600; }
+.axes { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .75rem 1rem; margin-top: auto; padding-top: 1rem; border-top: 1px solid var(--line); font-size: var(--t-s); }
+.axes dt { color: var(--muted); font-size: var(--t-xs); }
+.axes dd { font-weight: 550; }
+.letters { display: flex; gap: .5rem; margin-top: auto; position: relative; z-index: 1; }
+.letters a { display: grid; place-items: center; min-width: 2rem; min-height: 2rem; border: 1px solid var(--edge); border-radius: 8px; text-decoration: none; font-weight: 600; font-size: var(--t-s); }
+.letters a:hover { background: var(--accent-soft); }
+.clip { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
+.home { display: inline-block; padding-block: .25rem; font-size: var(--t-s); }
+/* A sketch of a variant's first screen: b is the menu, each i a piece of content. */
+.sketch { display: grid; grid-template: 1fr / 22% 1fr; height: 11rem; border-radius: 8px; overflow: hidden; background: var(--bg); border: 1px solid var(--line); }
+.sketch b { background: var(--nav); }
+.sketch[data-layout="topbar"] { grid-template: 18% 1fr / 1fr; }
+.sketch[data-layout="topbar"] b { background: var(--surface); border-bottom: 3px solid var(--accent); }
+.sketch[data-layout="tabs"] { grid-template: 1fr / 12% 1fr; }
+.sketch span { display: grid; gap: 6px; padding: 14px; grid-template: repeat(6, 1fr) / 1fr; }
+.sketch i { background: var(--surface); border: 1px solid var(--line); border-radius: 3px; }
+.sketch i:first-child { background: var(--accent); border-color: var(--accent); width: 40%; }
+.sketch[data-main="board"] span { grid-template: 12% repeat(2, 1fr) / repeat(3, 1fr); grid-auto-flow: column; }
+.sketch[data-main="board"] i:first-child { grid-column: 1 / -1; }
+.sketch[data-main="cards"] span { grid-template: 12% repeat(2, 1fr) / repeat(3, 1fr); }
+.sketch[data-main="cards"] i:first-child { grid-column: 1 / -1; }
+.sketch[data-main="calendar"] span { grid-template: 12% 1fr / repeat(5, 1fr); gap: 3px; }
+.sketch[data-main="calendar"] i:first-child { grid-column: 1 / -1; }
+.sketch[data-main="calendar"] i:nth-child(even) { border-top: 3px solid var(--accent); }
+.sketch[data-main="timeline"] i:nth-child(2) { margin-inline: 0 50%; background: var(--accent-soft); }
+.sketch[data-main="timeline"] i:nth-child(3) { margin-inline: 25% 30%; background: var(--accent-soft); }
+.sketch[data-main="timeline"] i:nth-child(4) { margin-inline: 45% 15%; background: var(--accent-soft); }
+.sketch[data-main="timeline"] i:nth-child(n+5) { margin-inline: 60% 5%; background: var(--accent-soft); }
+.sketch[data-main="inbox"] span { grid-template: repeat(5, 1fr) / 38% 1fr; }
+.sketch[data-main="inbox"] i:first-child { width: auto; grid-area: 1 / 2 / -1 / 3; background: var(--accent-soft); border-color: var(--line); }
+.sketch[data-main="form"] span { grid-template: repeat(6, 1fr) / minmax(0, 60%); justify-content: center; }
+.sketch[data-main="form"] i:first-child { order: 1; }
+@media (prefers-reduced-motion: no-preference) { .answer { transition: box-shadow .2s, border-color .2s; } }
+@media (forced-colors: active) { .sketch b { background: CanvasText; } }
+@media print { .shelf-bar { position: static; background: none; color: #000; border-bottom: 1px solid; } .answer { break-inside: avoid; } }
+"""
+
+# The interface's words by language; a language that is not there gets the first.
+PAGE_WORDS = r"""
+{
+"en": {
+"mark": "Prototype \u00b7 fictional data", "review": "Review", "role": "Role", "flow": "Flow", "no_flow": "No flow", "state": "State",
+"state_normal": "Normal", "state_empty": "Empty", "state_loading": "Loading", "state_error": "Error", "state_many": "Many rows",
+"mode": "Colours", "mode_auto": "As the device", "mode_light": "Light", "mode_dark": "Dark", "reset": "Reset", "was_reset": "Everything is as it was at first",
+"step_of": "Step {step} of {all}", "finish": "Finish", "flow_done": "The flow is finished", "skip": "Skip to content", "menu": "Menu", "more": "More", "signed_in": "Signed in as",
+"yes": "Yes", "no": "No", "rating": "{value} of {most}", "no_value": "None", "gone": "Deleted record", "overdue": "Overdue", "today": "Today", "this_week": "This week", "next_30_days": "Next 30 days",
+"search_in": "Search {plural}", "search_and_filter": "Search and filter", "clear_filters": "Clear search and filters", "filters_cleared": "Search and filters cleared", "count_of": "{shown} of {all}",
+"new_one": "New {label}", "new_on": "New {label} on {day}", "open": "Open", "edit": "Edit", "delete": "Delete", "mark_as": "Mark as {value}", "actions_for": "Actions for {title}", "undo": "Undo", "undone": "Change undone", "dismiss": "Dismiss", "close": "Close", "open_page": "Open as a page",
+"changed_to": "{field} set to {value}", "changed": "{title}: {field} is now {value}", "deleted": "{title} deleted", "saved": "{title} saved", "created": "{title} created", "log_edited": "Edited", "log_created": "Created",
+"nothing_yet": "No {plural} yet", "nothing_yet_hint": "As soon as there are {plural}, they show up here.", "nothing_found": "Nothing matches", "nothing_found_hint": "Try another word, or take a filter away.",
+"loading": "Loading", "error_title": "This could not be loaded", "error_text": "The connection was lost on the way. Nothing that you entered is gone.", "try_again": "Try again",
+"sort_by": "Sort by", "usual_order": "Usual order", "ascending": "{label}, ascending", "descending": "{label}, descending", "sort_hint": "The buttons in the column headings sort.",
+"pages": "Pages", "page_of": "{from}\u2013{to} of {all}", "previous": "Previous", "next": "Next", "show_more": "Show {count} more", "view_all": "View all {count}",
+"unread": "{count} unread", "unread_mark": "unread", "choose_one": "Choose one on the list to read it", "mark_unread": "Mark as unread", "open_record": "Open record",
+"column": "{name}, {count}", "column_empty": "Nothing here", "move_card": "Move {title}", "moved": "{title} moved to {value}",
+"view": "View", "month": "Month", "week": "Week", "agenda": "Agenda", "earlier": "Earlier", "later": "Later", "more_events": "{count} more", "free": "Free", "all_day": "All day", "nothing_in": "Nothing in {range}", "nothing_in_hint": "Go earlier or later, or take a filter away.",
+"zoom": "Zoom", "two_weeks": "Two weeks", "quarter": "Quarter",
+"key_facts": "Key facts", "add": "Add", "belongs_to": "Belongs to", "dates": "Dates", "history": "History", "no_history": "No changes in this session.", "not_there": "This {label} is not there", "not_there_hint": "It may have been deleted, or the link is from other data.",
+"refused": "Not for this role", "refused_hint": "{role} may not see or change this. Choose another role in the review bar.", "to_start": "To the start",
+"edit_title": "Edit {title}", "required_note": "Fields marked with * are required.", "create": "Create {label}", "save": "Save {label}", "cancel": "Cancel", "continue": "Continue", "back": "Back", "check_answers": "Check and send", "progress": "Progress", "change": "Change", "change_field": "Change {field}", "choose": "Choose \u2026",
+"tags_hint": "Separate with commas", "in_minutes": "In minutes", "minutes": "min", "between": "Between {low} and {high}", "at_least": "At least {low}", "at_most": "At most {high}",
+"missing": "{label} is missing", "bad_email": "{label} must look like name@example.com", "bad_url": "{label} must start with https://", "bad_number": "{label} must be a number", "bad_date": "{label} must be a full date", "too_small": "{label} must be at least {low}", "too_big": "{label} must be at most {high}", "problem_title": "Please check what you entered", "not_saved": "It could not be saved", "not_saved_hint": "What you entered is still here. Try again in a moment.",
+"value": "Value", "others": "Others", "as_table": "Show as table", "total": "Total", "average": "Average", "count": "Count", "share": "Share", "all_clear": "All clear", "nothing_to_draw": "Nothing to draw yet",
+"number_of": "Number of {plural}", "all_time": "All time", "this_month": "This month", "past_90": "Past 90 days", "this_year": "This year", "report_note": "By {field}", "print": "Print", "group_by": "Group by", "measure": "Measure", "period": "Period", "chart": "Chart", "bars": "Bars", "over_time": "Over time", "by": "By {field}", "the_numbers": "The numbers", "csv": "Export CSV", "exported": "{name} exported",
+"settings_note": "Changes are kept at once.", "no_settings": "No settings", "no_settings_hint": "The brief names no numbers or limits.", "from_brief": "From the brief: \u201c{words}\u201d", "was": "It was {value}", "marks": "Marks {records}"
+}
+}
+"""
+
+# Drawings on a grid of 24, stroked: first the names that a blueprint may use (ICONS), then the page's own.
+PAGE_ICONS = r"""
+{
+"person": "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4.5 20.500c.8-3.8 3.8-5.5 7.5-5.500s6.7 1.7 7.5 5.5",
+"people": "M9 11.500a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7ZM2.5 19.500c.6-3.4 3.2-5 6.5-5s5.9 1.6 6.5 5M16 4.800a3.5 3.5 0 0 1 0 6.500M18 14.900c1.9.7 3.1 2.2 3.5 4.6",
+"building": "M5 21V5.500L13 3v18M13 9l6 2v10M3 21h18M8 9h2M8 13h2M8 17h2M16 14v.01M16 17v.01",
+"briefcase": "M4 8h16v11H4ZM9 8V5h6v3M4 13h16M12 12v2",
+"box": "M12 3l8 4.500v9L12 21l-8-4.500v-9ZM4 7.500l8 4.5 8-4.500M12 12v9",
+"cart": "M3 4h2.500l2 11.500h10l2-8H6.200M9 20a1 1 0 1 0 0-2 1 1 0 0 0 0 2ZM16.5 20a1 1 0 1 0 0-2 1 1 0 0 0 0 2Z",
+"card": "M3 6h18v12H3ZM3 10h18M7 14.500h4",
+"coin": "M12 20.500a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM14.5 9.300c-.5-1-1.4-1.5-2.5-1.5-1.5 0-2.6.8-2.6 2 0 3 5.3 1.5 5.3 4.4 0 1.3-1.2 2.1-2.7 2.1-1.2 0-2.2-.5-2.7-1.500M12 6.300v1.500M12 16.300v1.5",
+"file": "M6 3h8l4 4v14H6ZM14 3v4h4M9 12h6M9 16h6",
+"folder": "M3 6h6l2 2.500h10V19H3Z",
+"check": "M4.5 12.500l5 5L19.5 7",
+"flag": "M6 21V4M6 4.500c4-2 7 2 12 0v9c-5 2-8-2-12 0",
+"calendar": "M4 6h16v14H4ZM4 10.500h16M8.5 3.500v4M15.5 3.500v4",
+"clock": "M12 20.500a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM12 7.500V12l3 2.5",
+"bell": "M6 16.500V11a6 6 0 0 1 12 0v5.500l1.5 1.500h-15ZM10 20.500h4",
+"chat": "M4 5h16v11h-8.500L7 20v-4H4Z",
+"mail": "M3 6h18v12.500H3ZM3.5 6.500L12 13l8.5-6.5",
+"phone": "M6 3.500h3l1.5 4.5-2 1.500c1 2.5 3.5 5 6 6l1.5-2 4.5 1.500v3c0 1-.8 2-2 2C10.5 20 4 13.5 4 5.500c0-1.2 1-2 2-2Z",
+"map": "M12 21c4.5-4.8 6.5-8 6.5-11a6.5 6.5 0 0 0-13 0c0 3 2 6.2 6.5 11ZM12 12.500a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Z",
+"truck": "M2.5 6h11v10.500h-11ZM13.5 10h4l3.5 3.500v3h-7.500M7 19a1.8 1.8 0 1 0 0-3.600A1.8 1.8 0 0 0 7 19ZM17 19a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.600Z",
+"car": "M3.5 16.500v-4l2-1 2-4.500h9l2 4.5 2 1v4ZM6 16.500v2M18 16.500v2M6 11.500h12M7 14v.01M17 14v.01",
+"wrench": "M19.8 8.300a5 5 0 0 1-6.5 6L7.5 20 4 16.500l5.7-5.800a5 5 0 0 1 6-6.500L12.8 7.100l.6 3.5 3.5.6Z",
+"gear": "M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM12 18.500a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13ZM12 2.500v3M12 18.500v3M2.5 12h3M18.5 12h3M5.3 5.300l2.1 2.100M16.6 16.600l2.1 2.100M5.3 18.700l2.1-2.100M16.6 7.400l2.1-2.1",
+"chart": "M4 20h16M7 16v-5M12 16V5M17 16V8",
+"heart": "M12 20C6 15.5 3.5 12.3 3.5 9a4.3 4.3 0 0 1 8.5-1 4.3 4.3 0 0 1 8.5 1c0 3.3-2.5 6.5-8.5 11Z",
+"leaf": "M5 19C4 9.5 9.5 4.5 20 5c.5 10-4.5 15-12 14M4.5 21c1-5 4-8.5 9-10.5",
+"paw": "M12 12.500c2.5 0 5 3.5 5 5.5 0 1.5-1 2-2.2 2-1 0-1.7-.5-2.8-.5s-1.8.5-2.8.5c-1.2 0-2.2-.5-2.2-2 0-2 2.5-5.5 5-5.500ZM5 12.500a1.5 2 0 1 0 0-4 1.5 2 0 0 0 0 4ZM9.3 8.500a1.5 2 0 1 0 0-4 1.5 2 0 0 0 0 4ZM14.7 8.500a1.5 2 0 1 0 0-4 1.5 2 0 0 0 0 4ZM19 12.500a1.5 2 0 1 0 0-4 1.5 2 0 0 0 0 4Z",
+"book": "M12 6.500C10 5 7 4.5 4 5v13.500c3-.5 6 0 8 1.5 2-1.5 5-2 8-1.500V5c-3-.5-6 0-8 1.500ZM12 6.500V20",
+"cap": "M2.5 9.500L12 5l9.5 4.500L12 14ZM6.5 11.500V16c2.5 2.5 8.5 2.5 11 0v-4.500M21.5 9.500V15",
+"home": "M4 11l8-7 8 7M6 9.500V20h12V9.500M10 20v-6h4v6",
+"door": "M6 21V3.500h12V21M3.5 21h17M14.5 12v.5",
+"star": "M12 3.500l2.6 5.4 5.9.8-4.3 4.1 1 5.900L12 16.900l-5.2 2.8 1-5.9-4.3-4.1 5.9-.8Z",
+"shield": "M12 3l7.5 3v5.500c0 4.5-3 7.8-7.5 9.5-4.5-1.7-7.5-5-7.5-9.500V6ZM8.5 12l2.5 2.5 4.5-5",
+"flask": "M9 3.500h6M10 3.500v6L4.5 19c-.5 1 0 1.5 1 1.500h13c1 0 1.5-.5 1-1.500L14 9.500v-6M7.5 15h9",
+"food": "M4.5 3v4.500a2.5 2.5 0 0 0 5 0V3M7 3v18M17 21v-7c-2 0-3-1.5-3-5s1.5-6 3-6Z",
+"ball": "M12 20.500a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM12 8.500l3.5 2.5-1.3 4H9.800L8.5 11ZM12 3.500v5M3.8 10l4.7 1M7 19l2.8-4M17 19l-2.8-4M20.2 10l-4.7 1",
+"tag": "M4 4h8l8.5 8.5-8 8L4 12ZM8.5 8.500v.01",
+"link": "M10 14a4 4 0 0 0 5.7 0l3.5-3.500a4 4 0 0 0-5.7-5.700l-1 1M14 10a4 4 0 0 0-5.7 0l-3.5 3.500a4 4 0 0 0 5.7 5.700l1-1",
+"circle": "M12 19a7 7 0 1 0 0-14 7 7 0 0 0 0 14Z",
+"blank": "M0 0",
+"search": "M11 17.500a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13ZM16 16l4.5 4.5",
+"plus": "M12 5v14M5 12h14",
+"close": "M6 6l12 12M18 6L6 18",
+"next": "M9 5l7 7-7 7",
+"previous": "M15 5l-7 7 7 7",
+"down": "M6 9l6 6 6-6",
+"up": "M6 15l6-6 6 6",
+"sort": "M8 10l4-4 4 4M8 14l4 4 4-4",
+"menu": "M4 7h16M4 12h16M4 17h16",
+"more": "M5 12h.01M12 12h.01M19 12h.01",
+"filter": "M4 6h16M7 12h10M10 18h4",
+"edit": "M4 20l1-4.500L16 4.5 19.5 8l-11 11ZM13.5 7L17 10.5",
+"trash": "M5 7h14M9 7V4.500h6V7M7 7l1 13h8l1-13M10.5 11v5.500M13.5 11v5.5",
+"move": "M4 12h15M14 7l5 5-5 5",
+"download": "M12 4v11M7 10.500l5 5 5-5M5 20h14",
+"print": "M7 9V4h10v5M7 17H4V9h16v8h-3M7 14h10v6H7Z",
+"undo": "M8 5L4 9l4 4M4 9h10a5.5 5.5 0 0 1 0 11h-4",
+"alert": "M12 4l9 16H3ZM12 10v4.500M12 17v.01",
+"expand": "M14 4h6v6M20 4l-7 7M10 20H4v-6M4 20l7-7",
+"dashboard": "M4 4h7v9H4ZM13 4h7v5h-7ZM13 11h7v9h-7ZM4 15h7v5H4Z",
+"table": "M4 5h16v14H4ZM4 10h16M4 14.500h16M9.5 10v9",
+"cards": "M4 4h7v7H4ZM13 4h7v7h-7ZM4 13h7v7H4ZM13 13h7v7h-7Z",
+"board": "M4 4h4.500v16H4ZM10 4h4.500v11H10ZM16 4h4.500v7H16Z",
+"timeline": "M4 6h9M8 12h9M12 18h8",
+"inbox": "M4 14l3-9h10l3 9v5H4ZM4 14h5l1 2.500h4l1-2.500h5",
+"sliders": "M4 7h9M17 7h3M15 9.500v-5M4 17h3M11 17h9M9 19.500v-5",
+"form": "M6 4h12v16H6ZM9 9h6M9 13h6M9 17h3"
+}
+"""
+
+PAGE_JS_PARTS: Mapping[str, str] = {
+    "dom": r"""
+// Elements are made here and nowhere else: text goes in as text, handlers as listeners, styles as properties.
+// `what` is a tag with classes, "p.note"; attributes may follow, then children.
+function el(what, ...rest) {
+  const [tag, ...classes] = what.split(".");
+  const node = document.createElement(tag);
+  node.classList.add(...classes);
+  const first = rest[0];
+  if (first && first.constructor === Object) setAttributes(node, rest.shift());
+  node.append(...rest.flat(Infinity).filter((child) => child || child === 0));
+  return node;
+}
+
+function setAttributes(node, attrs) {
+  const properties = ["value", "checked", "disabled", "selected", "hidden", "indeterminate", "open"];
+  for (const [name, value] of Object.entries(attrs)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "on") {
+      for (const [event, handler] of Object.entries(value)) node.addEventListener(event, handler);
+    } else if (name === "css") {
+      for (const [property, setting] of Object.entries(value)) node.style.setProperty(property, setting);
+    } else if (properties.includes(name)) {
+      node[name] = value;
+    } else {
+      node.setAttribute(name, value === true ? "" : String(value));
+    }
+  }
+}
+
+function svg(tag, attrs, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  setAttributes(node, attrs);
+  node.append(...children.flat(Infinity).filter(Boolean));
+  return node;
+}
+
+// A drawing from the page's table; the name of one that is not there gives the circle.
+function icon(name, extra) {
+  const path = app.icons.get(name) || app.icons.get("circle");
+  const attrs = { class: "icon " + (extra || ""), viewBox: "0 0 24 24", "aria-hidden": "true" };
+  return svg("svg", { ...attrs, focusable: "false" }, svg("path", { d: path }));
+}
+
+function hiddenText(text) {
+  return el("span.sr-only", text);
+}
+
+// A button: text, an icon before it, and a click. `kind`: primary, quiet, danger; an icon alone needs `label`.
+function button(text, { kind, name, label, click, key, ...more } = {}) {
+  const attrs = { type: "button", class: "button " + (kind || ""), "data-key": key || null, ...more };
+  if (label) Object.assign(attrs, { "aria-label": label, title: label });
+  if (click) attrs.on = { click };
+  return el("button", attrs, name && icon(name), text && el("span", text));
+}
+
+function linkButton(text, target, { kind, name, key } = {}) {
+  const attrs = { href: target, class: "button " + (kind || ""), "data-key": key || null };
+  return el("a", attrs, name && icon(name), el("span", text));
+}
+
+function say(text) {
+  app.live.textContent = "";
+  window.setTimeout(() => { app.live.textContent = text; }, 30);
+}
+
+// A menu that opens from `opener`: arrow keys move in it, Escape and Tab close it. Items: {text, name, click, current}.
+function openMenu(opener, items) {
+  closeMenu();
+  const rows = items.map((item) => el("button", {
+    type: "button", class: "menu-item", tabindex: "-1",
+    role: item.current === undefined ? "menuitem" : "menuitemradio",
+    "aria-checked": item.current === undefined ? null : String(item.current),
+    on: { click: () => { closeMenu(); opener.focus(); item.click(); } },
+  }, icon(item.current ? "check" : item.name || "blank"), el("span", item.text)));
+  const menu = el("div.menu", { role: "menu", "aria-label": opener.getAttribute("aria-label")
+    || opener.textContent, on: { keydown: (event) => onMenuKey(event, rows, opener) } }, rows);
+  (opener.closest("dialog") || document.body).append(menu);
+  placeMenu(menu, opener);
+  opener.setAttribute("aria-expanded", "true");
+  app.menu = { menu, opener };
+  (rows.find((row) => row.getAttribute("aria-checked") === "true") || rows[0]).focus();
+}
+
+function placeMenu(menu, opener) {
+  const box = opener.getBoundingClientRect();
+  const size = menu.getBoundingClientRect();
+  const rtl = document.documentElement.dir === "rtl";
+  const wanted = rtl ? box.left : box.right - size.width;
+  const left = Math.min(Math.max(8, wanted), Math.max(8, document.documentElement.clientWidth - size.width - 8));
+  const below = box.bottom + 4;
+  const top = below + size.height > window.innerHeight ? Math.max(8, box.top - size.height - 4) : below;
+  menu.style.setProperty("left", left + "px");
+  menu.style.setProperty("top", top + "px");
+}
+
+function onMenuKey(event, rows, opener) {
+  const place = rows.indexOf(document.activeElement);
+  const moves = { ArrowDown: place + 1, ArrowUp: place - 1, Home: 0, End: rows.length - 1 };
+  if (event.key === "Escape" || event.key === "Tab") {
+    closeMenu();
+    opener.focus();
+    if (event.key === "Escape") event.preventDefault();
+    event.stopPropagation();
+  } else if (Object.hasOwn(moves, event.key)) {
+    rows[(moves[event.key] + rows.length) % rows.length].focus();
+    event.preventDefault();
+  }
+}
+
+function closeMenu() {
+  if (!app.menu) return;
+  app.menu.menu.remove();
+  app.menu.opener.setAttribute("aria-expanded", "false");
+  app.menu = null;
+}
+
+// A button with a menu behind it; `items` is a function, so that the menu knows the latest state.
+function menuButton(text, items, options) {
+  const opener = button(text, options);
+  opener.setAttribute("aria-haspopup", "menu");
+  opener.setAttribute("aria-expanded", "false");
+  opener.addEventListener("click", (event) => {
+    event.stopPropagation();
+    if (app.menu && app.menu.opener === opener) closeMenu();
+    else openMenu(opener, items());
+  });
+  return opener;
+}
+
+""",
+    "format": r"""
+// A word of the interface, with {names} filled in.
+function t(key, values) {
+  const text = app.words.get(key) || key;
+  return text.replace(/\{(\w+)\}/g, (all, name) => (values && Object.hasOwn(values, name) ? values[name] : all));
+}
+
+// Intl objects are dear, so each is made once. A language tag that the browser refuses falls back to English.
+function intl(kind, options) {
+  const key = kind + JSON.stringify(options);
+  if (!app.formats.has(key)) {
+    let made;
+    try {
+      made = new Intl[kind](app.lang, options);
+    } catch (error) {
+      made = new Intl[kind]("en", options);
+    }
+    app.formats.set(key, made);
+  }
+  return app.formats.get(key);
+}
+
+function toDate(text) {
+  const [day, clock] = String(text).split("T");
+  const [year, month, date] = day.split("-").map(Number);
+  const [hour, minute] = (clock || "0:0").split(":").map(Number);
+  return new Date(Date.UTC(year, month - 1, date, hour, minute));
+}
+
+function toDay(date) {
+  return date.toISOString().slice(0, 10);
+}
+
+function addDays(day, count) {
+  const date = toDate(day);
+  date.setUTCDate(date.getUTCDate() + count);
+  return toDay(date);
+}
+
+function addMonths(day, count) {
+  const date = toDate(day.slice(0, 8) + "01");
+  date.setUTCMonth(date.getUTCMonth() + count);
+  return toDay(date);
+}
+
+function daysBetween(from, to) {
+  return Math.round((toDate(to.slice(0, 10)) - toDate(from.slice(0, 10))) / 86400000);
+}
+
+// The first day of the week, 0 = Sunday, by language; a table, because not every browser knows.
+function weekStart() {
+  const table = { ar: 6, fa: 6, he: 0, ja: 0, ko: 0, pt: 0, zh: 0, hi: 0, "en-US": 0, "en-CA": 0, "en-AU": 1 };
+  const language = app.lang.split("-")[0];
+  if (Object.hasOwn(table, app.lang)) return table[app.lang];
+  return Object.hasOwn(table, language) ? table[language] : 1;
+}
+
+function startOfWeek(day) {
+  const shift = (toDate(day).getUTCDay() - weekStart() + 7) % 7;
+  return addDays(day, -shift);
+}
+
+function formatDate(day, options) {
+  const shape = options || { day: "numeric", month: "short", year: "numeric" };
+  const date = toDate(day);
+  return Number.isNaN(date.getTime()) ? String(day) : intl("DateTimeFormat", { ...shape, timeZone: "UTC" }).format(date);
+}
+
+function formatDateTime(value) {
+  return formatDate(value, { day: "numeric", month: "short", year: "numeric", hour: "numeric", minute: "2-digit" });
+}
+
+function formatTime(value) {
+  return formatDate(value, { hour: "numeric", minute: "2-digit" });
+}
+
+// "in 3 days", "2 weeks ago", seen from the blueprint's today.
+function formatDistance(day) {
+  const days = daysBetween(app.today, day);
+  const relative = intl("RelativeTimeFormat", { numeric: "auto" });
+  if (Math.abs(days) < 14) return relative.format(days, "day");
+  return Math.abs(days) < 60 ? relative.format(Math.round(days / 7), "week") : relative.format(Math.round(days / 30), "month");
+}
+
+function formatNumber(value, options) {
+  return intl("NumberFormat", options || { maximumFractionDigits: 2 }).format(value);
+}
+
+function formatMoney(value, unit, options) {
+  const whole = Number.isInteger(value) || (options && options.short);
+  const digits = whole ? { minimumFractionDigits: 0, maximumFractionDigits: 0 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+  if (/^[A-Z]{3}$/.test(unit || "")) return formatNumber(value, { style: "currency", currency: unit, ...digits });
+  return formatNumber(value, digits) + (unit ? "\u00a0" + unit : "");
+}
+
+function formatDuration(minutes) {
+  const hours = Math.floor(minutes / 60);
+  const rest = Math.round(minutes % 60);
+  const unit = (value, name) => formatNumber(value, { style: "unit", unit: name, unitDisplay: "short" });
+  if (!hours) return unit(rest, "minute");
+  return unit(hours, "hour") + (rest ? " " + unit(rest, "minute") : "");
+}
+
+// A number of `field` as text; `short` drops the cents, for tiles and axes.
+function formatFigure(value, field, short) {
+  const kind = field ? field.type : "number";
+  if (kind === "money") return formatMoney(value, field.unit, { short });
+  if (kind === "percent") return formatNumber(value / 100, { style: "percent", maximumFractionDigits: 1 });
+  if (kind === "duration") return formatDuration(value);
+  const text = formatNumber(value, { maximumFractionDigits: short ? 1 : 2 });
+  return field && field.unit ? text + "\u00a0" + field.unit : text;
+}
+
+// The labels are written in sentences of their own; inside a sentence most languages want them small.
+function small(label) {
+  if (app.lang.startsWith("de") || /^.[A-Z]/.test(label)) return label;
+  return label.charAt(0).toLowerCase() + label.slice(1);
+}
+
+function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function countOf(entity, count) {
+  return formatNumber(count) + " " + small(count === 1 ? entity.label : entity.plural);
+}
+
+function initials(name) {
+  const words = name.trim().split(/\s+/);
+  const first = Array.from(words[0] || "?")[0];
+  return (first + (words.length > 1 ? Array.from(words[words.length - 1])[0] : "")).toUpperCase();
+}
+
+// A small number that is always the same for the same text.
+function hashOf(text, size) {
+  let hash = 7;
+  for (const letter of text) hash = (hash * 31 + letter.codePointAt(0)) % 100003;
+  return hash % size;
+}
+""",
+    "model": r"""
+// Look-ups over the blueprint. Maps, never plain objects: an id may be "constructor".
+function indexBlueprint(blueprint) {
+  const byId = (items) => new Map(items.map((item) => [item.id, item]));
+  app.blueprint = blueprint;
+  app.entities = byId(blueprint.entities);
+  app.fields = new Map(blueprint.entities.map((entity) => [entity.id, byId(entity.fields)]));
+  app.screens = byId(blueprint.screens);
+  app.roles = byId(blueprint.roles);
+  app.flows = byId(blueprint.flows);
+  app.today = blueprint.asOf;
+}
+
+function fieldOf(entity, id) {
+  return app.fields.get(entity.id).get(id);
+}
+
+function valueOf(record, id) {
+  return record && Object.hasOwn(record, id) ? record[id] : "";
+}
+
+function valueIn(record, field) {
+  return valueOf(record, field.id);
+}
+
+function isEmpty(value) {
+  return value === "" || value === undefined || value === null || (Array.isArray(value) && !value.length);
+}
+
+function isNumeric(field) {
+  return ["number", "money", "percent", "duration", "rating"].includes(field.type);
+}
+
+function isDated(field) {
+  return field.type === "date" || field.type === "datetime";
+}
+
+function firstField(entity, test) {
+  return entity.fields.find(test);
+}
+
+function statusField(entity) {
+  return firstField(entity, (field) => field.type === "status");
+}
+
+// The date that a record is mostly asked for: when it is due before when it began.
+function leadDate(entity) {
+  const wanted = /due|deadline|expire|until|renew|schedul|appoint|visit|start|when|date/;
+  const dated = entity.fields.filter(isDated);
+  return dated.find((field) => wanted.test(field.id)) || dated[0];
+}
+
+// What charts count by when nothing else is said.
+function groupField(entity) {
+  for (const kind of ["status", "choice", "ref", "boolean", "rating", "person"]) {
+    const found = firstField(entity, (field) => field.type === kind);
+    if (found) return found;
+  }
+  return entity.fields[0];
+}
+
+// The `count` fields that say most about a record beside its name and its status.
+function keyFields(entity, count) {
+  const rank = ["ref", "date", "datetime", "person", "money", "choice", "address", "number", "rating", "percent",
+    "duration", "phone", "email", "text", "boolean", "tags", "url"];
+  const shown = entity.fields.filter((field) => field.id !== entity.display && rank.includes(field.type));
+  const best = shown.slice().sort((a, b) => rank.indexOf(a.type) - rank.indexOf(b.type)).slice(0, count);
+  return shown.filter((field) => best.includes(field));
+}
+
+function columnsOf(screen, entity) {
+  const named = (screen.columns || []).map((id) => fieldOf(entity, id)).filter(Boolean);
+  if (named.length) return named;
+  const status = statusField(entity);
+  return [fieldOf(entity, entity.display), status, ...keyFields(entity, 5)].filter(
+    (field, place, all) => field && all.indexOf(field) === place,
+  );
+}
+
+// What a record is called: its display field, through references at most three deep.
+function titleOf(entity, record, depth = 0) {
+  const field = fieldOf(entity, entity.display);
+  const value = valueOf(record, entity.display);
+  if (isEmpty(value)) return entity.label + " " + record.id;
+  if (field.type === "ref") {
+    const target = app.entities.get(field.entity);
+    const found = depth < 3 && getRecord(field.entity, value);
+    return found ? titleOf(target, found, depth + 1) : String(value);
+  }
+  return textOf(field, value);
+}
+
+// A value as plain text.
+function textOf(field, value) {
+  if (isEmpty(value)) return "";
+  if (field.type === "ref") {
+    const found = getRecord(field.entity, value);
+    return found ? titleOf(app.entities.get(field.entity), found, 1) : t("gone");
+  }
+  if (field.type === "boolean") return value ? t("yes") : t("no");
+  if (field.type === "date") return formatDate(value);
+  if (field.type === "datetime") return formatDateTime(value);
+  if (field.type === "tags") return value.join(", ");
+  if (field.type === "rating") return t("rating", { value, most: 5 });
+  if (isNumeric(field)) return formatFigure(value, field);
+  if (field.type === "status" || field.type === "choice") return capital(String(value));
+  return String(value);
+}
+
+// The colour of a status: by its words where they are known, by its place in the order where not.
+function toneOf(field, value) {
+  const known = [
+    ["bad", /overdue|reject|fail|lost|block|urgent|critical|breach|expired|missed|damag|no.show|disput|exceed|major|unsafe|high\b/],
+    ["good", /done|complete|paid|approv|active|resolv|deliver|accept|won\b|available|ready|confirm|signed|cleared|passed|live|return|hired|enrol|fulfil|vetted|repaired|publish/],
+    ["warn", /wait|pending|hold|risk|due|review|partial|draft|suspend|snooz|awaiting|expiring|low stock|medium|moderate|maintenance|quarantine/],
+    ["info", /progress|schedul|sent|open|assign|submit|process|plan|under|transit|started|triag|contact|quali|checked|loan|shipped|book|new\b/],
+    ["none", /cancel|closed|archiv|retired|void|inactive|withdrawn|low\b|normal|left|declin/],
+  ];
+  const word = String(value).toLowerCase();
+  const found = known.find(([, pattern]) => pattern.test(word));
+  if (found) return found[0];
+  if (field.type !== "status") return "none";
+  const place = field.values.indexOf(value);
+  if (place === field.values.length - 1) return "good";
+  return place > 0 ? "info" : "none";
+}
+
+// Closed records drop out of "overdue": their status is the last of its order, or one of the known closing words.
+function isClosed(entity, record) {
+  const field = statusField(entity);
+  if (!field) return false;
+  const value = valueIn(record, field);
+  const words = /^(done|completed?|closed|paid|cancell?ed|resolved|rejected|returned|archived|delivered|void|won|lost|ended|retired|expired|declined|withdrawn|refunded|invoiced|left|no.show|hired|implemented|reimbursed)$/;
+  return value === field.values[field.values.length - 1] || words.test(String(value).toLowerCase());
+}
+
+// Whether a date lies in one of the blueprint's named times.
+function isWhen(entity, record, value, when) {
+  if (isEmpty(value)) return false;
+  const day = String(value).slice(0, 10);
+  if (when === "overdue") return day < app.today && !isClosed(entity, record);
+  if (when === "today") return day === app.today;
+  if (when === "next_30_days") return day >= app.today && day <= addDays(app.today, 30);
+  const monday = startOfWeek(app.today);
+  return day >= monday && day < addDays(monday, 7);
+}
+
+function isLate(entity, record, field) {
+  const due = /due|deadline|expire|until|respond|renew|deliver|return|back|needed/;
+  return isDated(field) && due.test(field.id) && isWhen(entity, record, valueIn(record, field), "overdue");
+}
+
+// Filters are a list of {field, values} or {field, when}, in the blueprint and in the address alike.
+function matchesFilter(entity, record, filter) {
+  const value = valueOf(record, filter.field);
+  if (filter.when) return isWhen(entity, record, value, filter.when);
+  if (Array.isArray(value)) return value.some((one) => filter.values.includes(one));
+  return filter.values.includes(String(value));
+}
+
+function matchesSearch(entity, record, words) {
+  let text = app.haystacks.get(record);
+  if (text === undefined) {
+    text = entity.fields.map((field) => textOf(field, valueIn(record, field))).join(" ").toLowerCase();
+    app.haystacks.set(record, text);
+  }
+  return words.every((word) => text.includes(word));
+}
+
+function compareBy(entity, field) {
+  const collator = intl("Collator", { numeric: true, sensitivity: "base" });
+  const order = (record) => {
+    const value = valueIn(record, field);
+    if (isEmpty(value)) return null;
+    if (field.type === "status" || (field.type === "choice" && field.values)) return field.values.indexOf(value);
+    if (isNumeric(field) || field.type === "boolean") return Number(value);
+    return isDated(field) ? String(value) : textOf(field, value);
+  };
+  return (left, right) => {
+    const [a, b] = [order(left), order(right)];
+    if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
+    return typeof a === "number" && typeof b === "number" ? a - b : collator.compare(a, b);
+  };
+}
+
+// Who is looking: the role of the address, else the first one; without roles anybody may do anything.
+function currentRole() {
+  return app.roles.get(param("role")) || app.blueprint.roles[0] || null;
+}
+
+function maySee(screenId) {
+  const role = currentRole();
+  return app.screens.has(screenId) && (!role || !role.screens || role.screens.includes(screenId));
+}
+
+function may(right) {
+  const role = currentRole();
+  return !role || !role.rights || role.rights.includes(right);
+}
+
+function menuScreens() {
+  return app.blueprint.navigation.filter(maySee).map((id) => app.screens.get(id));
+}
+
+// The screen of a type for an entity that the role may see; those of the menu first.
+function screenFor(entityId, ...types) {
+  const menu = app.blueprint.navigation;
+  const place = (screen) => (menu.includes(screen.id) ? 0 : 100) + types.indexOf(screen.type);
+  return app.blueprint.screens
+    .filter((screen) => screen.entity === entityId && types.includes(screen.type) && maySee(screen.id))
+    .sort((a, b) => place(a) - place(b))[0];
+}
+
+function listScreen(entityId) {
+  return screenFor(entityId, "list", "cards", "inbox", "board", "calendar", "timeline");
+}
+
+// The fields of other entities that refer to this one.
+function referringFields(entityId) {
+  return app.blueprint.entities.flatMap((entity) =>
+    entity.fields.filter((field) => field.type === "ref" && field.entity === entityId).map((field) => ({ entity, field })));
+}
+
+// The states that a record may go to next: one step on first, then what closes it, then one step back.
+function nextStates(field, value) {
+  const place = field.values.indexOf(value);
+  const closing = field.values.filter((one, index) => index > place + 1 && toneOf(field, one) === "none");
+  const on = field.values.slice(place + 1, place + 2);
+  const back = place > 0 ? [field.values[place - 1]] : [];
+  return [...new Set([...on, ...closing, ...back])];
+}
+
+// A setting may be about a number of a record: "Cost limit" watches "Cost". Returns what it says about a value.
+function watchOf(entity, field, value) {
+  const low = /min|low|least|reorder|below|under/;
+  for (const setting of app.blueprint.settings) {
+    const bound = app.settings.get(setting.id);
+    if (setting.type === "boolean" || typeof bound !== "number" || typeof value !== "number") continue;
+    const words = setting.id.split("_");
+    const same = setting.type === field.type || setting.type === "number";
+    if (!same || !words.some((word) => word.length > 3 && field.id.split("_").includes(word))) continue;
+    if (low.test(setting.id) ? value < bound : value > bound) return setting;
+  }
+  return null;
+}
+
+// How many days ahead a due date counts as near: the first setting that counts days, else three.
+function warnDays() {
+  const setting = app.blueprint.settings.find((one) => /day|tag|jour|d\u00eda|dia/i.test(one.unit || "") && one.type === "number");
+  return setting ? app.settings.get(setting.id) : 3;
+}
+""",
+    "store": r"""
+// The data: what the blueprint brought, changed in memory and kept in the browser's storage where that is allowed.
+// listRecords, getRecord, saveRecord and removeRecord are the whole interface: a real back end can stand in.
+function loadData() {
+  app.data = new Map(app.blueprint.entities.map((entity) => [entity.id, (entity.records || []).slice()]));
+  app.settings = new Map(app.blueprint.settings.map((setting) => [setting.id, setting.value]));
+  app.seen = new Set();
+  app.log = [];
+  const kept = readStorage();
+  if (kept) restoreData(kept);
+  forgetCaches();
+}
+
+function readStorage() {
+  try {
+    return JSON.parse(window.localStorage.getItem("protoyard:" + app.digest));
+  } catch (error) {
+    return null;
+  }
+}
+
+function restoreData(kept) {
+  for (const [id, records] of kept.data || []) if (app.data.has(id)) app.data.set(id, records);
+  for (const [id, value] of kept.settings || []) if (app.settings.has(id)) app.settings.set(id, value);
+  app.seen = new Set(kept.seen || []);
+  app.log = kept.log || [];
+}
+
+// Storage may be forbidden or full; the page then simply forgets on reload.
+function keepData() {
+  const value = { data: [...app.data], settings: [...app.settings], seen: [...app.seen], log: app.log.slice(-200) };
+  try {
+    window.localStorage.setItem("protoyard:" + app.digest, JSON.stringify(value));
+  } catch (error) {
+    app.forgetful = true;
+  }
+}
+
+function resetData() {
+  try {
+    window.localStorage.removeItem("protoyard:" + app.digest);
+  } catch (error) {
+    app.forgetful = true;
+  }
+  app.drafts.clear();
+  loadData();
+}
+
+function forgetCaches() {
+  app.haystacks = new WeakMap();
+  app.many = new Map();
+  app.byId = new Map();
+}
+
+function storedRecord(entityId, id) {
+  if (!app.byId.has(entityId)) app.byId.set(entityId, new Map(app.data.get(entityId).map((one) => [one.id, one])));
+  return app.byId.get(entityId).get(id);
+}
+
+// The rows that a screen works with: the review bar's state may empty or multiply them.
+function listRecords(entityId) {
+  const state = param("state");
+  if (state === "empty") return [];
+  const records = app.data.get(entityId);
+  if (state !== "many" || !records.length) return records;
+  if (!app.many.has(entityId)) {
+    const copies = Math.ceil(500 / records.length);
+    const entity = app.entities.get(entityId);
+    const named = fieldOf(entity, entity.display).type === "text";
+    app.many.set(entityId, Array.from({ length: copies }, (none, copy) => records.map((record) =>
+      (copy && named ? { ...record, [entity.display]: valueOf(record, entity.display) + " (" + (copy + 1) + ")" } : record))).flat());
+  }
+  return app.many.get(entityId);
+}
+
+function getRecord(entityId, id) {
+  return storedRecord(entityId, id) || null;
+}
+
+// Saves a record (new when its id is not known) and returns a function that takes the change back.
+function saveRecord(entityId, record, what) {
+  const records = app.data.get(entityId);
+  const place = records.findIndex((one) => one.id === record.id);
+  const before = place >= 0 ? records[place] : null;
+  if (before) records[place] = record;
+  else records.unshift(record);
+  app.log.push({ entity: entityId, record: record.id, text: what });
+  changed();
+  return () => {
+    const now = records.findIndex((one) => one.id === record.id);
+    if (before) records[now] = before;
+    else records.splice(now, 1);
+    app.log.push({ entity: entityId, record: record.id, text: t("undone") });
+    changed();
+  };
+}
+
+function removeRecord(entityId, id) {
+  const records = app.data.get(entityId);
+  const place = records.findIndex((one) => one.id === id);
+  const [before] = records.splice(place, 1);
+  changed();
+  return () => {
+    records.splice(place, 0, before);
+    changed();
+  };
+}
+
+function changed() {
+  forgetCaches();
+  keepData();
+}
+
+function freshId(entityId) {
+  const taken = new Set(app.data.get(entityId).map((record) => record.id));
+  let number = taken.size + 1;
+  while (taken.has(entityId + "-new-" + number)) number += 1;
+  return entityId + "-new-" + number;
+}
+
+// One field of a record changes, with a toast that can take it back.
+function changeField(entity, record, field, value) {
+  const stored = getRecord(entity.id, record.id) || record;
+  const what = t("changed_to", { field: field.label, value: textOf(field, value) || "\u2013" });
+  const undo = saveRecord(entity.id, { ...stored, [field.id]: value }, what);
+  toast(t("changed", { title: titleOf(entity, stored), field: small(field.label), value: textOf(field, value) }), undo);
+  redraw();
+}
+""",
+    "route": r"""
+// The address: #/screen/record?role=…&state=… . What a reviewer chose travels along, the rest belongs to the screen.
+function reviewParams() {
+  return ["role", "flow", "step", "state", "mode"];
+}
+
+function readRoute() {
+  const [path, query] = window.location.hash.replace(/^#\/?/, "").split("?");
+  const [screen, record] = path.split("/").map(decode);
+  const home = menuHome(new URLSearchParams(query || ""));
+  return { screen: app.screens.has(screen) ? screen : home, record: record || "", params: new URLSearchParams(query || "") };
+}
+
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    return "";
+  }
+}
+
+// The first screen of the menu that the role of an address may see.
+function menuHome(params) {
+  const role = app.roles.get(params.get("role")) || app.blueprint.roles[0];
+  const menu = app.blueprint.navigation;
+  return (role && role.screens && menu.find((id) => role.screens.includes(id))) || menu[0];
+}
+
+function param(name) {
+  return app.route.params.get(name) || "";
+}
+
+// The address of a screen, with what the reviewer chose kept and `local` added.
+function hrefTo(screen, record, local) {
+  const params = new URLSearchParams();
+  for (const name of reviewParams()) if (param(name)) params.set(name, param(name));
+  addParams(params, local || {});
+  return renderRoute({ screen, record, params });
+}
+
+function addParams(params, changes) {
+  for (const [name, value] of Object.entries(changes)) {
+    params.delete(name);
+    for (const one of Array.isArray(value) ? value : [value]) if (!isEmpty(one)) params.append(name, one);
+  }
+}
+
+function renderRoute({ screen, record, params }) {
+  const query = params.toString();
+  const path = encodeURIComponent(screen) + (record ? "/" + encodeURIComponent(record) : "");
+  return "#/" + path + (query ? "?" + query : "");
+}
+
+function go(screen, record, local) {
+  window.location.hash = hrefTo(screen, record, local);
+}
+
+// Changes parameters of the present address without a new entry in the history.
+function setParams(changes) {
+  addParams(app.route.params, changes);
+  const target = renderRoute(app.route);
+  try {
+    window.history.replaceState(null, "", target);
+  } catch (error) {
+    window.location.hash = target;
+  }
+}
+
+// The same, as a step that the back button undoes; the page follows through hashchange.
+function pushParams(changes) {
+  const params = new URLSearchParams(app.route.params);
+  addParams(params, changes);
+  window.location.hash = renderRoute({ ...app.route, params });
+}
+
+function filtersInRoute() {
+  const found = [];
+  for (const name of new Set(app.route.params.keys())) {
+    if (name.startsWith("f.")) found.push({ field: name.slice(2), values: app.route.params.getAll(name) });
+    if (name.startsWith("w.")) found.push({ field: name.slice(2), when: app.route.params.get(name) });
+  }
+  return found;
+}
+
+function filterParams(filter) {
+  if (!filter) return {};
+  return filter.when ? { ["w." + filter.field]: filter.when } : { ["f." + filter.field]: filter.values };
+}
+
+// How a record opens depends on the variant: a page of its own, a panel beside the list, or a dialog.
+function recordHref(entity, record) {
+  const screen = screenFor(entity.id, "detail");
+  const form = app.blueprint.variant.axes.detail;
+  if (!screen) return "";
+  if (form === "page" || (form === "panel" && app.narrow) || app.screens.get(app.route.screen).type === "detail") {
+    return hrefTo(screen.id, record.id);
+  }
+  const params = new URLSearchParams(app.route.params);
+  addParams(params, { open: entity.id + "/" + record.id, edit: "" });
+  return renderRoute({ ...app.route, params });
+}
+
+function newHref(entity, presets) {
+  const screen = screenFor(entity.id, "form");
+  const local = Object.fromEntries(Object.entries(presets || {}).map(([name, value]) => ["set." + name, value]));
+  return screen && app.blueprint.variant.axes.entry !== "dialog" ? hrefTo(screen.id, "", local) : editHref(entity.id + "/", local);
+}
+
+function editRecordHref(entity, record) {
+  const screen = screenFor(entity.id, "form");
+  if (screen && app.blueprint.variant.axes.entry !== "dialog") return hrefTo(screen.id, record.id);
+  return editHref(entity.id + "/" + record.id);
+}
+
+function editHref(edit, local) {
+  const params = new URLSearchParams(app.route.params);
+  addParams(params, { edit, ...local });
+  return renderRoute({ ...app.route, params });
+}
+
+// "entity/record" of a parameter, as objects; null when there is none.
+function entityInRoute(name) {
+  const [entityId, recordId] = param(name).split("/");
+  const entity = app.entities.get(entityId);
+  return entity ? { entity, record: recordId ? getRecord(entityId, recordId) : null, id: recordId } : null;
+}
+""",
+    "ui": r"""
+// Small pieces that every screen is made of.
+
+function pageHead({ title, back, note, actions, before }) {
+  const heading = el("h1", { id: "title", tabindex: "-1" }, title);
+  return el("header.head",
+    back && el("a.back", { href: back.href }, icon("previous", "flip"), el("span", back.text)),
+    el("div.head-row",
+      before,
+      el("div.head-text", heading, note && el("div.note", note)),
+      actions && actions.length ? el("div.actions", actions) : null));
+}
+
+function badge(text, tone, key) {
+  return el("span", { class: "badge " + (tone || "none"), "data-key": key || null }, text);
+}
+
+function statusBadge(field, value) {
+  return isEmpty(value) ? none() : badge(capital(String(value)), toneOf(field, value));
+}
+
+function none() {
+  return el("span.none", el("span", { "aria-hidden": "true" }, "\u2013"), hiddenText(t("no_value")));
+}
+
+function avatar(name) {
+  return el("span", { class: "avatar hue-" + hashOf(name, 6), "aria-hidden": "true" }, initials(name));
+}
+
+function stars(value) {
+  const row = [1, 2, 3, 4, 5].map((place) => icon("star", place <= value ? "full" : ""));
+  return el("span.stars", row, hiddenText(t("rating", { value, most: 5 })));
+}
+
+function meter(value) {
+  const width = Math.max(0, Math.min(100, value)) + "%";
+  return el("span.meter",
+    el("span.meter-track", { "aria-hidden": "true" }, el("span.meter-fill", { css: { width: width } })),
+    formatFigure(value, { type: "percent" }));
+}
+
+// A value of a record, drawn by its type.
+function valueView(entity, field, record, { plain } = {}) {
+  const value = valueIn(record, field);
+  if (isEmpty(value)) return none();
+  const draw = {
+    status: () => statusBadge(field, value),
+    choice: () => (toneOf(field, value) === "none" ? el("span", capital(String(value))) : badge(capital(String(value)), toneOf(field, value) + " flat")),
+    person: () => el("span.person", avatar(value), el("span", value)),
+    ref: () => refView(field, value, plain),
+    boolean: () => el("span", { class: "yesno" + (value ? " yes" : "") }, icon(value ? "check" : "close"), value ? t("yes") : t("no")),
+    rating: () => stars(value),
+    percent: () => meter(value),
+    date: () => dateView(entity, field, record),
+    datetime: () => dateView(entity, field, record),
+    tags: () => el("span.tags", value.map((tag) => el("span.tag", tag))),
+    longtext: () => el("span.long", value),
+  };
+  if (Object.hasOwn(draw, field.type)) return draw[field.type]();
+  const watch = isNumeric(field) && watchOf(entity, field, value);
+  const text = el("span", { class: isNumeric(field) ? "figure" : "", dir: isNumeric(field) ? null : "auto" }, textOf(field, value));
+  return watch ? el("span.watched", text, badge(watch.label, "warn")) : text;
+}
+
+function refView(field, value, plain) {
+  const entity = app.entities.get(field.entity);
+  const found = getRecord(field.entity, value);
+  if (!found) return el("span.none", t("gone"));
+  const target = plain ? "" : recordHref(entity, found);
+  return target ? el("a", { href: target, class: "ref" }, titleOf(entity, found)) : el("span", titleOf(entity, found));
+}
+
+function dateView(entity, field, record) {
+  const value = valueIn(record, field);
+  const late = isLate(entity, record, field);
+  const near = !late && isNear(entity, record, field);
+  const time = el("time", { datetime: value }, textOf(field, value));
+  if (!late && !near) return time;
+  return el("span", { class: "due " + (late ? "late" : "near") }, time,
+    el("span.due-note", late ? t("overdue") : formatDistance(value)));
+}
+
+function isNear(entity, record, field) {
+  const value = valueIn(record, field).slice(0, 10);
+  const due = /due|deadline|expire|until|respond|renew|deliver|return|back|needed/;
+  return due.test(field.id) && !isClosed(entity, record) && value >= app.today && value <= addDays(app.today, warnDays());
+}
+
+// --- states: nothing there, still loading, went wrong
+
+function emptyState(entity, filtered, clear) {
+  const create = !filtered && may("create") && newHref(entity);
+  return el("div.state",
+    el("div.state-art", { "aria-hidden": "true" }, icon(filtered ? "search" : entity.icon || "box")),
+    el("h2", filtered ? t("nothing_found") : t("nothing_yet", { plural: small(entity.plural) })),
+    el("p", filtered ? t("nothing_found_hint") : t("nothing_yet_hint", { plural: small(entity.plural) })),
+    filtered && clear && button(t("clear_filters"), { click: clear, name: "close", key: "clear" }),
+    create && linkButton(t("new_one", { label: small(entity.label) }), create, { kind: "primary", name: "plus" }));
+}
+
+function loadingState(kind) {
+  const rows = kind === "cards" || kind === "board" || kind === "dashboard" ? 6 : 8;
+  const bones = Array.from({ length: rows }, (none, place) => el("div", { class: "bone bone-" + (place % 3) },
+    el("span"), el("span"), el("span")));
+  return el("div", { class: "bones bones-" + kind, "aria-busy": "true" }, el("p.sr-only", t("loading")), bones);
+}
+
+function errorState() {
+  return el("div.state.error",
+    el("div.state-art", { "aria-hidden": "true" }, icon("alert")),
+    el("h2", t("error_title")),
+    el("p", t("error_text")),
+    button(t("try_again"), { kind: "primary", click: () => { setReview("state", ""); }, name: "undo" }));
+}
+
+// --- toast: what just happened, and the way back. It stays until it is dismissed or two screens further on.
+
+function toast(text, undo) {
+  const box = el("div.toast", icon("check"), el("span.toast-text", text),
+    undo && button(t("undo"), { kind: "on-dark", key: "undo", click: () => { undo(); closeToast(); redraw(); say(t("undone")); focusTitle(); } }),
+    button("", { kind: "on-dark icon-only", name: "close", label: t("dismiss"), click: () => { closeToast(); focusTitle(); } }));
+  app.toasts.replaceChildren(box);
+  app.toastAge = 0;
+}
+
+function closeToast() {
+  app.toasts.replaceChildren();
+}
+
+function focusTitle() {
+  const title = document.getElementById("title");
+  if (title) title.focus();
+}
+
+function confirmRemoval(entity, record, after) {
+  const title = titleOf(entity, record);
+  const undo = removeRecord(entity.id, record.id);
+  toast(t("deleted", { title }), undo);
+  after();
+}
+
+// --- what a record offers: open, edit, next states, delete
+
+function recordMenu(entity, record, { text } = {}) {
+  const title = titleOf(entity, record);
+  const items = () => {
+    const stored = getRecord(entity.id, record.id) || record;
+    const list = [];
+    const target = recordHref(entity, stored);
+    if (target) list.push({ text: t("open"), name: "expand", click: () => { window.location.hash = target; } });
+    if (may("edit")) list.push({ text: t("edit"), name: "edit", click: () => { window.location.hash = editRecordHref(entity, stored); } });
+    const status = statusField(entity);
+    if (status && may("edit")) {
+      for (const value of nextStates(status, valueIn(stored, status))) {
+        list.push({ text: t("mark_as", { value: capital(value) }), name: "move", click: () => changeField(entity, stored, status, value) });
+      }
+    }
+    if (may("delete")) list.push({ text: t("delete"), name: "trash", click: () => confirmRemoval(entity, stored, redraw) });
+    return list;
+  };
+  if (!items().length) return null;
+  return menuButton(text || "", items, { kind: "quiet icon-only", name: "more", label: t("actions_for", { title }), key: "menu-" + record.id });
+}
+
+// --- search and filters above the rows of a screen
+
+function screenFilters(screen, entity) {
+  const named = (screen.filters || []).map((id) => fieldOf(entity, id));
+  const usual = entity.fields.filter((field) => field.type === "status" || field.type === "choice").slice(0, 3);
+  const fields = (named.length ? named : usual).filter((field) => filterChoices(entity, field).length);
+  for (const filter of filtersInRoute()) {
+    const field = fieldOf(entity, filter.field);
+    if (field && !fields.includes(field)) fields.push(field);
+  }
+  return fields;
+}
+
+// What a filter of a field offers: [value, text] pairs.
+function filterChoices(entity, field) {
+  if (isDated(field)) return ["overdue", "today", "this_week", "next_30_days"].map((when) => [when, t(when)]);
+  if (field.values) return field.values.map((value) => [value, capital(value)]);
+  if (field.type === "boolean") return [["true", t("yes")], ["false", t("no")]];
+  if (!["person", "ref", "rating", "tags"].includes(field.type)) return [];
+  const values = new Set(app.data.get(entity.id).flatMap((record) => valueIn(record, field)).filter((value) => !isEmpty(value)));
+  return [...values].map((value) => [String(value), field.type === "tags" ? value : textOf(field, value)]).sort((a, b) =>
+    intl("Collator", { numeric: true }).compare(a[1], b[1]));
+}
+
+// The rows that search and filters leave over.
+function shownRecords(entity) {
+  const words = param("q").toLowerCase().split(/\s+/).filter(Boolean);
+  const filters = filtersInRoute().filter((filter) => fieldOf(entity, filter.field));
+  return listRecords(entity.id).filter((record) =>
+    filters.every((filter) => matchesFilter(entity, record, filter)) && matchesSearch(entity, record, words));
+}
+
+function isFiltered() {
+  return Boolean(param("q")) || filtersInRoute().length > 0;
+}
+
+function clearFilters() {
+  const changes = { q: "", page: "" };
+  for (const name of [...app.route.params.keys()]) if (/^[fw]\./.test(name)) changes[name] = "";
+  setParams(changes);
+  redraw();
+  say(t("filters_cleared"));
+}
+
+function toolbar(screen, entity, update, extras) {
+  const onSearch = (event) => { setParams({ q: event.target.value, page: "" }); update(); };
+  const search = el("input", { type: "search", id: "search", value: param("q"), placeholder: t("search_in", { plural: small(entity.plural) }),
+    "aria-label": t("search_in", { plural: small(entity.plural) }), autocomplete: "off", on: { input: onSearch } });
+  const filters = screenFilters(screen, entity).map((field) => filterBox(entity, field, update));
+  return el("div.toolbar", { role: "search", "aria-label": t("search_and_filter") },
+    el("div.search", icon("search"), search), filters, el("div.extras", extras));
+}
+
+// One filter: a button that shows what is chosen, and a box of checkmarks behind it.
+function filterBox(entity, field, update) {
+  const name = (isDated(field) ? "w." : "f.") + field.id;
+  const label = el("span", field.label);
+  const count = el("span.count");
+  const show = () => {
+    const chosen = app.route.params.getAll(name);
+    count.textContent = chosen.length ? formatNumber(chosen.length) : "";
+    count.hidden = !chosen.length;
+    box.classList.toggle("on", chosen.length > 0);
+  };
+  const inputs = filterChoices(entity, field).map(([value, text]) => {
+    const input = el("input", { type: "checkbox", value, checked: app.route.params.getAll(name).includes(value), on: { change: () => onFilter(input) } });
+    return [input, el("label.choice", input, el("span", text))];
+  });
+  const onFilter = (changedInput) => {
+    if (isDated(field)) for (const [input] of inputs) if (input !== changedInput) input.checked = false;
+    setParams({ [name]: inputs.filter(([input]) => input.checked).map(([input]) => input.value), page: "" });
+    show();
+    update();
+  };
+  const box = el("details.filter", { on: { keydown: onFilterKey, toggle: onFilterToggle } },
+    el("summary.button", { "data-key": "filter-" + field.id }, label, count, icon("down")),
+    el("fieldset.filter-box", el("legend.sr-only", field.label), inputs.map(([, row]) => row)));
+  show();
+  return box;
+}
+
+function onFilterKey(event) {
+  if (event.key !== "Escape") return;
+  event.currentTarget.open = false;
+  event.currentTarget.querySelector("summary").focus();
+}
+
+function onFilterToggle(event) {
+  if (!event.currentTarget.open) return;
+  for (const other of document.querySelectorAll("details.filter[open]")) if (other !== event.currentTarget) other.open = false;
+  const panel = event.currentTarget.querySelector(".filter-box");
+  panel.classList.remove("to-end");
+  const box = panel.getBoundingClientRect();
+  if (box.right > document.documentElement.clientWidth || box.left < 0) panel.classList.add("to-end");
+}
+
+// A screen of records: a heading, search and filters, and rows that are drawn anew with each of them.
+function recordScreen(screen, { draw, note, extras, actions }) {
+  const entity = app.entities.get(screen.entity);
+  const results = el("div.results");
+  const count = el("p.result-count");
+  const update = (quiet) => {
+    const records = shownRecords(entity);
+    const all = listRecords(entity.id).length;
+    count.textContent = records.length === all ? countOf(entity, all) : t("count_of", { shown: formatNumber(records.length), all: countOf(entity, all) });
+    results.replaceChildren(records.length || !listRecords(entity.id).length || isFiltered() ? drawRows(records) : emptyState(entity));
+    if (quiet !== true) say(count.textContent);
+  };
+  const drawRows = (records) => (records.length ? draw(entity, records, update) : emptyState(entity, isFiltered(), clearFilters));
+  const create = may("create") && newHref(entity);
+  const head = pageHead({ title: screen.title, note: note || count, actions: [
+    ...(actions || []),
+    create && linkButton(t("new_one", { label: small(entity.label) }), create, { kind: "primary create", name: "plus", key: "new" }),
+  ].filter(Boolean) });
+  const body = app.blocked ? app.blocked(screen.type) : [toolbar(screen, entity, update, extras), results];
+  if (!app.blocked) update(true);
+  return [head, body];
+}
+
+// Earlier and later pages of a long list.
+function pager(total, size, update) {
+  const pages = Math.max(1, Math.ceil(total / size));
+  const page = Math.min(pages, Math.max(1, Number(param("page")) || 1));
+  const turn = (to) => () => {
+    setParams({ page: to > 1 ? String(to) : "" });
+    update();
+    const again = document.querySelector(".pager button:not(:disabled)");
+    if (again) again.focus();
+  };
+  const view = pages > 1 && el("nav.pager", { "aria-label": t("pages") },
+    el("span", t("page_of", { from: formatNumber((page - 1) * size + 1), to: formatNumber(Math.min(total, page * size)), all: formatNumber(total) })),
+    button(t("previous"), { name: "previous", click: turn(page - 1), disabled: page <= 1 }),
+    button(t("next"), { name: "next", click: turn(page + 1), disabled: page >= pages }));
+  return { from: (page - 1) * size, to: page * size, view };
+}
+
+function pageSize() {
+  const sizes = { compact: 25, comfortable: 20, roomy: 12 };
+  return sizes[app.blueprint.theme.density];
+}
+
+// A pair of radio buttons that looks like one switch. `choices` are [value, text].
+function segmented(label, name, chosen, choices, choose) {
+  return el("fieldset.segmented", el("legend.sr-only", label),
+    choices.map(([value, text]) => el("label",
+      el("input", { type: "radio", name, value, checked: value === chosen, "data-key": name + "-" + value, on: { change: () => choose(value) } }),
+      el("span", text))));
+}
+
+function selectBox(label, id, chosen, choices, choose) {
+  return el("label.select-box", el("span", label),
+    el("select", { id, on: { change: (event) => choose(event.target.value) } },
+      choices.map(([value, text]) => el("option", { value, selected: value === chosen }, text))));
+}
+""",
+    "rows": r"""
+// Lists, cards and the inbox.
+
+function listView(screen) {
+  return recordScreen(screen, {
+    draw: (entity, records, update) => {
+      const sorted = sortRecords(entity, records);
+      const pages = pager(sorted.length, pageSize(), update);
+      const rows = sorted.slice(pages.from, pages.to);
+      return el("div.panel-box",
+        app.narrow ? rowCards(screen, entity, rows) : recordTable(screen, entity, rows, update), pages.view);
+    },
+    extras: app.narrow && sortSelect(screen),
+  });
+}
+
+function sortRecords(entity, records) {
+  const name = param("sort");
+  const field = fieldOf(entity, name.replace("-", ""));
+  if (!field) return records;
+  const sorted = records.slice().sort(compareBy(entity, field));
+  return name.startsWith("-") ? sorted.reverse() : sorted;
+}
+
+function sortSelect(screen) {
+  const entity = app.entities.get(screen.entity);
+  const choices = columnsOf(screen, entity).flatMap((field) => [
+    [field.id, t("ascending", { label: field.label })], ["-" + field.id, t("descending", { label: field.label })]]);
+  return selectBox(t("sort_by"), "sort", param("sort"), [["", t("usual_order")], ...choices], (value) => { setParams({ sort: value, page: "" }); redraw(); });
+}
+
+function recordTable(screen, entity, records, update) {
+  const room = Math.max(3, Math.floor((app.main.clientWidth - 60) / 138));
+  const columns = columnsOf(screen, entity).slice(0, room);
+  const head = columns.map((field) => sortHeader(field, update));
+  const body = records.map((record) => tableRow(entity, columns, record));
+  return el("div.table-wrap", el("table.table",
+    el("caption.sr-only", screen.title + ". " + t("sort_hint")),
+    el("thead", el("tr", head, el("td.end"))),
+    el("tbody", body)));
+}
+
+function sortHeader(field, update) {
+  const [sort, down] = [param("sort").replace("-", ""), param("sort").startsWith("-")];
+  const on = sort === field.id;
+  const next = on && !down ? "-" + field.id : on && down ? "" : field.id;
+  const click = () => {
+    setParams({ sort: next, page: "" });
+    update();
+    const again = document.querySelector('[data-key="sort-' + field.id + '"]');
+    if (again) again.focus();
+  };
+  return el("th", { scope: "col", class: isNumeric(field) && field.type !== "rating" ? "number" : "", "aria-sort": on ? (down ? "descending" : "ascending") : null },
+    el("button", { type: "button", class: "sort" + (on ? " on" : ""), "data-key": "sort-" + field.id, on: { click } },
+      el("span", field.label), icon(on ? (down ? "down" : "up") : "sort")));
+}
+
+function tableRow(entity, columns, record) {
+  const target = recordHref(entity, record);
+  const cells = columns.map((field, place) => {
+    const kind = isNumeric(field) && field.type !== "rating" && field.type !== "percent" ? "number" : "";
+    if (place) return el("td", { class: kind + (field.type === "longtext" ? " clamp" : "") }, valueView(entity, field, record));
+    const text = textOf(field, valueIn(record, field)) || titleOf(entity, record);
+    return el("th", { scope: "row" }, target ? el("a", { href: target, "data-key": "open-" + record.id, class: "row-link" }, text) : text);
+  });
+  const open = (event) => {
+    if (target && !event.target.closest("a, button, input") && !String(window.getSelection())) window.location.hash = target;
+  };
+  const current = param("open") === entity.id + "/" + record.id;
+  return el("tr", { class: (target ? "open-able" : "") + (current ? " current" : ""), on: { click: open } }, cells, el("td.end", recordMenu(entity, record)));
+}
+
+function rowCards(screen, entity, records) {
+  const columns = columnsOf(screen, entity);
+  return el("ul.row-cards", records.map((record) => el("li", rowCard(entity, columns, record))));
+}
+
+function rowCard(entity, columns, record) {
+  const status = statusField(entity);
+  const facts = columns.filter((field) => field.id !== entity.display && field !== status && !isEmpty(valueIn(record, field))).slice(0, 4);
+  return el("article.row-card",
+    el("div.row-card-head", titleLink(entity, record), recordMenu(entity, record)),
+    status && statusBadge(status, valueIn(record, status)),
+    factList(entity, facts, record));
+}
+
+function titleLink(entity, record, extra) {
+  const target = recordHref(entity, record);
+  const title = titleOf(entity, record);
+  const attrs = { class: "title-link " + (extra || ""), "data-key": "open-" + record.id };
+  return target ? el("a", { ...attrs, href: target }, title) : el("span", attrs, title);
+}
+
+function factList(entity, fields, record) {
+  return fields.length ? el("dl.facts", fields.map((field) => el("div",
+    el("dt", field.label), el("dd", valueView(entity, field, record))))) : null;
+}
+
+function cardsView(screen) {
+  return recordScreen(screen, {
+    draw: (entity, records, update) => {
+      const pages = pager(records.length, pageSize(), update);
+      const sorted = sortRecords(entity, records).slice(pages.from, pages.to);
+      return el("div", el("ul.cards", sorted.map((record) => el("li", bigCard(screen, entity, record)))), pages.view);
+    },
+    extras: sortSelect(screen),
+  });
+}
+
+function bigCard(screen, entity, record) {
+  const status = statusField(entity);
+  const named = screen.columns ? columnsOf(screen, entity) : keyFields(entity, 4);
+  const facts = named.filter((field) => field.id !== entity.display && field !== status && !isEmpty(valueIn(record, field))).slice(0, 4);
+  return el("article.card",
+    el("div.card-head",
+      el("span", { class: "glyph hue-" + hashOf(record.id, 6), "aria-hidden": "true" }, icon(entity.icon || "circle")),
+      el("h2.card-title", titleLink(entity, record)),
+      recordMenu(entity, record)),
+    factList(entity, facts, record),
+    status && el("div.card-foot", statusBadge(status, valueIn(record, status)), nextButton(entity, record, status)));
+}
+
+// The one thing to do next with a record: its status one step on.
+function nextButton(entity, record, status, kind) {
+  const value = valueIn(record, status);
+  const place = status.values.indexOf(value);
+  if (!may("edit") || isClosed(entity, record) || place < 0 || place >= status.values.length - 1) return null;
+  const next = status.values[place + 1];
+  return button(t("mark_as", { value: capital(next) }), { kind: kind || "quiet", name: "move", key: "next-" + record.id,
+    click: () => changeField(entity, record, status, next) });
+}
+
+// --- inbox: the messages on one side, the chosen one on the other
+
+function inboxView(screen) {
+  const entity = app.entities.get(screen.entity);
+  const unread = listRecords(entity.id).filter((record) => isUnread(entity, record)).length;
+  return recordScreen(screen, {
+    note: t("unread", { count: formatNumber(unread) }),
+    draw: (same, records) => {
+      const date = leadDate(entity);
+      const sorted = date ? records.slice().sort(compareBy(entity, date)).reverse() : records;
+      const chosen = sorted.find((record) => record.id === app.route.record);
+      return el("div", { class: "inbox" + (chosen ? " reading" : "") },
+        el("ul.inbox-list", { "aria-label": screen.title }, sorted.slice(0, 100).map((record) => inboxRow(screen, entity, record, date))),
+        chosen ? inboxReader(screen, entity, chosen) : el("div.inbox-none", icon("inbox"), el("p", t("choose_one"))));
+    },
+  });
+}
+
+// Read is what was opened here, and everything whose status says that it is dealt with.
+function isUnread(entity, record) {
+  return !app.seen.has(entity.id + "/" + record.id) && !isClosed(entity, record) && hashOf(record.id, 3) > 0;
+}
+
+function snippetOf(entity, record) {
+  const field = firstField(entity, (one) => one.type === "longtext") || keyFields(entity, 1)[0];
+  return field ? textOf(field, valueIn(record, field)) : "";
+}
+
+function inboxRow(screen, entity, record, date) {
+  const chosen = record.id === app.route.record;
+  const unread = isUnread(entity, record);
+  const person = firstField(entity, (field) => field.type === "person");
+  const status = statusField(entity);
+  const local = Object.fromEntries([...app.route.params.keys()].filter((name) => !reviewParams().includes(name))
+    .map((name) => [name, app.route.params.getAll(name)]));
+  return el("li", el("a", { class: "inbox-row" + (unread ? " unread" : ""), href: hrefTo(screen.id, record.id, local),
+    "aria-current": chosen ? "true" : null, "data-key": "row-" + record.id },
+  el("span.inbox-top",
+    el("span.inbox-who", unread && el("span.dot"), unread && hiddenText(t("unread_mark")),
+      person ? textOf(person, valueOf(record, person.id)) || entity.label : entity.label),
+    date && el("time", { datetime: valueIn(record, date) }, formatDate(valueIn(record, date), { day: "numeric", month: "short" }))),
+  el("span.inbox-subject", titleOf(entity, record)),
+  el("span.inbox-snippet", snippetOf(entity, record)),
+  status && statusBadge(status, valueIn(record, status))));
+}
+
+function inboxReader(screen, entity, record) {
+  app.seen.add(entity.id + "/" + record.id);
+  keepData();
+  const status = statusField(entity);
+  const long = entity.fields.filter((field) => field.type === "longtext" && !isEmpty(valueIn(record, field)));
+  const facts = entity.fields.filter((field) => !long.includes(field) && field.type !== "longtext" && field.id !== entity.display && field !== status);
+  const detail = screenFor(entity.id, "detail");
+  return el("section.reader", { "aria-labelledby": "reader-title" },
+    el("a.back.reader-back", { href: hrefTo(screen.id) }, icon("previous", "flip"), el("span", screen.title)),
+    el("div.reader-head", el("h2", { id: "reader-title", tabindex: "-1" }, titleOf(entity, record)), recordMenu(entity, record)),
+    status && el("div.reader-status", statusBadge(status, valueIn(record, status))),
+    long.map((field) => el("p.reader-body", { dir: "auto" }, valueIn(record, field))),
+    factList(entity, facts, record),
+    el("div.actions",
+      status && nextButton(entity, record, status, "primary"),
+      button(t("mark_unread"), { name: "mail", key: "unread", click: () => {
+        app.seen.delete(entity.id + "/" + record.id);
+        keepData();
+        go(screen.id);
+      } }),
+      detail && linkButton(t("open_record"), hrefTo(detail.id, record.id), { name: "expand" })));
+}
+""",
+    "board": r"""
+// Boards: a column for each value; a card moves by dragging or by its menu.
+
+function boardView(screen) {
+  return recordScreen(screen, {
+    draw: (entity, records) => {
+      const field = fieldOf(entity, screen.groupBy);
+      const columns = field.values.map((value) => ({ value, records: records.filter((record) => valueIn(record, field) === value) }));
+      const rest = records.filter((record) => !field.values.includes(valueIn(record, field)));
+      if (rest.length) columns.push({ value: "", records: rest });
+      return app.narrow ? narrowBoard(entity, field, columns) : el("div.board", { css: { "--columns": columns.length } },
+        columns.map((column) => boardColumn(entity, field, column)));
+    },
+  });
+}
+
+function boardColumn(entity, field, column) {
+  const name = column.value ? capital(column.value) : t("no_value");
+  const most = Number(param("most." + column.value)) || 20;
+  const more = column.records.length - most;
+  const list = el("ul.stack", column.records.slice(0, most).map((record) => boardCard(entity, field, record)));
+  const drop = (event) => {
+    event.preventDefault();
+    node.classList.remove("over");
+    const id = event.dataTransfer.getData("text/plain");
+    const record = getRecord(entity.id, id);
+    if (record && may("edit")) moveCard(entity, field, record, column.value);
+  };
+  const node = el("section.column", { "aria-label": t("column", { name, count: formatNumber(column.records.length) }), on: {
+    dragover: (event) => { event.preventDefault(); node.classList.add("over"); },
+    dragleave: () => node.classList.remove("over"),
+    drop,
+  } },
+  el("h2.column-head", el("span", { class: "pip " + toneOf(field, column.value) }), name, el("span.count", formatNumber(column.records.length))),
+  column.records.length ? list : el("p.column-empty", t("column_empty")),
+  more > 0 && button(t("show_more", { count: formatNumber(more) }), { kind: "quiet", key: "more-" + column.value,
+    click: () => { setParams({ ["most." + column.value]: String(most + 40) }); redraw(); } }));
+  return node;
+}
+
+// On a phone one column at a time, with all of them to choose from.
+function narrowBoard(entity, field, columns) {
+  const chosen = columns.find((column) => column.value === param("column")) || columns.find((column) => column.records.length) || columns[0];
+  const tabs = el("div.column-tabs", { role: "group", "aria-label": field.label }, columns.map((column) => el("button", {
+    type: "button", class: "chip", "aria-pressed": String(column === chosen), "data-key": "column-" + column.value,
+    on: { click: () => { setParams({ column: column.value }); redraw(); } },
+  }, column.value ? capital(column.value) : t("no_value"), el("span.count", formatNumber(column.records.length)))));
+  return el("div.narrow-board", tabs, boardColumn(entity, field, chosen));
+}
+
+function boardCard(entity, field, record) {
+  const facts = keyFields(entity, 5).filter((one) => one.id !== field.id && one.type !== "status" && !isEmpty(valueOf(record, one.id)));
+  const person = facts.find((one) => one.type === "person");
+  const date = facts.find(isDated);
+  const rest = facts.filter((one) => one !== person && one !== date).slice(0, 2);
+  const grab = (event) => {
+    event.dataTransfer.setData("text/plain", record.id);
+    event.dataTransfer.effectAllowed = "move";
+    node.classList.add("dragged");
+  };
+  const node = el("li.ticket", { draggable: may("edit") && !app.narrow ? "true" : null, on: { dragstart: grab, dragend: () => node.classList.remove("dragged") } },
+    el("div.ticket-head", titleLink(entity, record), may("edit") && moveMenu(entity, field, record)),
+    rest.length ? el("div.ticket-facts", rest.map((one) => el("span", valueView(entity, one, record, { plain: true })))) : null,
+    el("div.ticket-foot",
+      date ? valueView(entity, date, record) : el("span"),
+      person && el("span", { title: valueOf(record, person.id) }, avatar(valueOf(record, person.id)), hiddenText(valueOf(record, person.id)))));
+  return node;
+}
+
+function moveMenu(entity, field, record) {
+  const title = titleOf(entity, record);
+  return menuButton("", () => field.values.map((value) => ({
+    text: capital(value), current: valueOf(getRecord(entity.id, record.id) || record, field.id) === value,
+    click: () => moveCard(entity, field, record, value),
+  })), { kind: "quiet icon-only", name: "move", label: t("move_card", { title }), key: "move-" + record.id });
+}
+
+function moveCard(entity, field, record, value) {
+  if (valueIn(record, field) === value) return;
+  if (app.narrow) setParams({ column: value });
+  changeField(entity, record, field, value);
+  say(t("moved", { title: titleOf(entity, record), value: capital(value) }));
+}
+""",
+    "dates": r"""
+// Calendars and timelines.
+
+function calendarView(screen) {
+  const kind = app.narrow ? "agenda" : param("view") || "month";
+  const at = /^\d{4}-\d\d-\d\d$/.test(param("at")) ? param("at") : app.today;
+  const choose = (value) => { setParams({ view: value === "month" ? "" : value }); redraw(); };
+  const switcher = !app.narrow && segmented(t("view"), "view", kind, [["month", t("month")], ["week", t("week")], ["agenda", t("agenda")]], choose);
+  return recordScreen(screen, {
+    extras: switcher,
+    draw: (entity, records) => {
+      const range = calendarRange(kind, at);
+      const days = eventsByDay(screen, entity, records, range);
+      const draw = { month: monthTable, week: weekTable, agenda: agendaList }[kind] || monthTable;
+      return el("div.calendar", calendarBar(kind, at, range), draw(screen, entity, days, range, at));
+    },
+  });
+}
+
+function calendarRange(kind, at) {
+  if (kind === "week") return { from: startOfWeek(at), to: addDays(startOfWeek(at), 6), title: rangeTitle(startOfWeek(at), addDays(startOfWeek(at), 6)) };
+  const first = at.slice(0, 8) + "01";
+  const last = addDays(addMonths(at, 1), -1);
+  const title = capital(formatDate(first, { month: "long", year: "numeric" }));
+  if (kind === "agenda") return { from: first, to: last, title };
+  return { from: startOfWeek(first), to: addDays(startOfWeek(last), 6), title };
+}
+
+function rangeTitle(from, to) {
+  const shape = { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" };
+  return intl("DateTimeFormat", shape).formatRange(toDate(from), toDate(to));
+}
+
+function calendarBar(kind, at, range) {
+  const step = (count) => (kind === "week" ? addDays(at, 7 * count) : addMonths(at, count));
+  const turn = (to, key) => ({ key, click: () => { setParams({ at: to === app.today ? "" : to }); redraw(); say(document.getElementById("range").textContent); } });
+  return el("div.calendar-bar",
+    el("h2", { id: "range" }, range.title),
+    el("div.actions",
+      button("", { kind: "icon-only flip", name: "previous", label: t("earlier"), ...turn(step(-1), "earlier") }),
+      button(t("today"), turn(app.today, "today")),
+      button("", { kind: "icon-only flip", name: "next", label: t("later"), ...turn(step(1), "later") })));
+}
+
+// Which records lie on which day; one with an end lies on every day of its span.
+function eventsByDay(screen, entity, records, range) {
+  const date = fieldOf(entity, screen.dateField);
+  const days = new Map();
+  for (const record of records.slice().sort(compareBy(entity, date))) {
+    const from = String(valueIn(record, date)).slice(0, 10);
+    const end = screen.endField ? String(valueOf(record, screen.endField)).slice(0, 10) : from;
+    if (!from) continue;
+    for (let day = from, count = 0; day <= (end > from ? end : from) && count < 62; day = addDays(day, 1), count += 1) {
+      if (day < range.from || day > range.to) continue;
+      if (!days.has(day)) days.set(day, []);
+      days.get(day).push(record);
+    }
+  }
+  return days;
+}
+
+function weekdayHeads(from, style) {
+  return Array.from({ length: 7 }, (none, place) => formatDate(addDays(from, place), { weekday: style }));
+}
+
+function monthTable(screen, entity, days, range, at) {
+  const weeks = Array.from({ length: (daysBetween(range.from, range.to) + 1) / 7 }, (none, week) =>
+    Array.from({ length: 7 }, (nothing, place) => addDays(range.from, week * 7 + place)));
+  const heads = weekdayHeads(range.from, "short").map((text, place) => el("th", { scope: "col", abbr: weekdayHeads(range.from, "long")[place] }, text));
+  return el("table.month",
+    el("caption.sr-only", screen.title + ", " + range.title),
+    el("thead", el("tr", heads)),
+    el("tbody", weeks.map((week) => el("tr", week.map((day) => dayCell(screen, entity, days.get(day) || [], day, at))))));
+}
+
+function dayCell(screen, entity, records, day, at) {
+  const outside = day.slice(0, 7) !== at.slice(0, 7);
+  const date = fieldOf(entity, screen.dateField);
+  const cell = el("td", { class: "day" + (outside ? " outside" : "") + (day === app.today ? " is-today" : ""), on: dropOnDay(entity, date, day) },
+    el("div.day-head",
+      el("time", { datetime: day, class: "day-number", "aria-label": formatDate(day, { weekday: "long", day: "numeric", month: "long" }) + (day === app.today ? ", " + t("today") : ""), role: "img" },
+        formatDate(day, { day: "numeric" }).replace(/\D+$/, "")),
+      may("create") && !outside && el("a.day-new", { href: newHref(entity, { [date.id]: date.type === "datetime" ? day + "T09:00" : day }),
+        "aria-label": t("new_on", { label: small(entity.label), day: formatDate(day) }) }, icon("plus"))),
+    el("ul.events", records.slice(0, 3).map((record) => el("li", eventLink(screen, entity, record)))),
+    records.length > 3 && button(t("more_events", { count: formatNumber(records.length - 3) }), { kind: "quiet tiny", key: "day-" + day,
+      click: () => { setParams({ view: "week", at: day }); redraw(); } }));
+  return cell;
+}
+
+// A record dropped on a day keeps its time of day.
+function dropOnDay(entity, field, day) {
+  return {
+    dragover: (event) => { event.preventDefault(); event.currentTarget.classList.add("over"); },
+    dragleave: (event) => event.currentTarget.classList.remove("over"),
+    drop: (event) => {
+      event.preventDefault();
+      event.currentTarget.classList.remove("over");
+      const record = getRecord(entity.id, event.dataTransfer.getData("text/plain"));
+      const old = String(valueIn(record, field));
+      if (record && may("edit") && old.slice(0, 10) !== day) changeField(entity, record, field, day + old.slice(10));
+    },
+  };
+}
+
+function eventLink(screen, entity, record) {
+  const date = fieldOf(entity, screen.dateField);
+  const status = statusField(entity);
+  const value = valueIn(record, date);
+  const tone = status ? toneOf(status, valueIn(record, status)) : "info";
+  const target = recordHref(entity, record);
+  const attrs = { class: "event " + tone, "data-key": "event-" + record.id, draggable: may("edit") ? "true" : "false",
+    on: { dragstart: (event) => event.dataTransfer.setData("text/plain", record.id) } };
+  return el(target ? "a" : "span", target ? { ...attrs, href: target } : attrs,
+    date.type === "datetime" && el("span.event-time", formatTime(value)),
+    el("span.event-title", titleOf(entity, record)));
+}
+
+function weekTable(screen, entity, days, range) {
+  const dates = Array.from({ length: 7 }, (none, place) => addDays(range.from, place));
+  return el("div.week", dates.map((day) => {
+    const records = days.get(day) || [];
+    return el("section", { class: "week-day" + (day === app.today ? " is-today" : ""), on: dropOnDay(entity, fieldOf(entity, screen.dateField), day) },
+      el("h3.week-head", el("span", formatDate(day, { weekday: "short" })), el("strong", formatDate(day, { day: "numeric" }).replace(/\D+$/, "")),
+        day === app.today && hiddenText(t("today"))),
+      records.length ? el("ul.events.tall", records.map((record) => el("li", eventCard(screen, entity, record)))) : el("p.column-empty", t("free")));
+  }));
+}
+
+function eventCard(screen, entity, record) {
+  const person = firstField(entity, (field) => field.type === "person");
+  const link = eventLink(screen, entity, record);
+  if (person && !isEmpty(valueOf(record, person.id))) link.append(el("span.event-who", valueOf(record, person.id)));
+  return link;
+}
+
+function agendaList(screen, entity, days, range) {
+  const filled = [...days.keys()].sort();
+  if (!filled.length) return el("div.state", el("h3", t("nothing_in", { range: range.title })), el("p", t("nothing_in_hint")));
+  return el("div.agenda", filled.map((day) => el("section", { class: "agenda-day" + (day === app.today ? " is-today" : "") },
+    el("h3.agenda-head", capital(formatDate(day, { weekday: "long", day: "numeric", month: "long" })), day === app.today && badge(t("today"), "info")),
+    el("ul.agenda-rows", days.get(day).map((record) => el("li.agenda-row", agendaRow(screen, entity, record)))))));
+}
+
+function agendaRow(screen, entity, record) {
+  const date = fieldOf(entity, screen.dateField);
+  const status = statusField(entity);
+  const facts = keyFields(entity, 3).filter((field) => !isDated(field) && field.type !== "status" && !isEmpty(valueIn(record, field))).slice(0, 2);
+  return [
+    el("span.agenda-time", date.type === "datetime" ? formatTime(valueIn(record, date)) : t("all_day")),
+    el("div.agenda-text", titleLink(entity, record), el("div.agenda-facts", facts.map((field) => el("span", textOf(field, valueIn(record, field)))))),
+    status && statusBadge(status, valueIn(record, status)),
+    recordMenu(entity, record),
+  ];
+}
+
+// --- timeline: spans on a scale when there is an end, else a dated story
+
+function timelineView(screen) {
+  const spans = screen.endField && !app.narrow;
+  const zoom = param("view") || "month";
+  const choose = (value) => { setParams({ view: value === "month" ? "" : value }); redraw(); };
+  return recordScreen(screen, {
+    extras: spans ? segmented(t("zoom"), "zoom", zoom, [["week", t("two_weeks")], ["month", t("month")], ["quarter", t("quarter")]], choose) : null,
+    draw: (entity, records) => (spans ? spanChart(screen, entity, records, zoom) : story(screen, entity, records)),
+  });
+}
+
+function spanChart(screen, entity, records, zoom) {
+  const at = /^\d{4}-\d\d-\d\d$/.test(param("at")) ? param("at") : app.today;
+  const length = { week: 14, month: 35, quarter: 91 }[zoom] || 35;
+  const from = addDays(startOfWeek(at), length > 50 ? -28 : -7);
+  const to = addDays(from, length - 1);
+  const spans = records.map((record) => spanOf(screen, record)).filter((span) => span.from && span.to >= from && span.from <= to)
+    .sort((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0));
+  const turn = (days, key) => ({ key, click: () => { setParams({ at: days ? addDays(at, days) : "" }); redraw(); say(rangeTitle(from, to)); } });
+  const bar = el("div.calendar-bar", el("h2", rangeTitle(from, to)), el("div.actions",
+    button("", { kind: "icon-only flip", name: "previous", label: t("earlier"), ...turn(-Math.ceil(length / 2), "earlier") }),
+    button(t("today"), turn(0, "today")),
+    button("", { kind: "icon-only flip", name: "next", label: t("later"), ...turn(Math.ceil(length / 2), "later") })));
+  const body = spans.length ? spanTable(screen, entity, spans, { from, to, length })
+    : el("div.state", el("h3", t("nothing_in", { range: rangeTitle(from, to) })), el("p", t("nothing_in_hint")));
+  return el("div.calendar", bar, body);
+}
+
+function spanOf(screen, record) {
+  const from = String(valueOf(record, screen.dateField)).slice(0, 10);
+  const end = String(valueOf(record, screen.endField)).slice(0, 10);
+  return { record, from, to: end > from ? end : from };
+}
+
+function spanTable(screen, entity, spans, range) {
+  const marks = Array.from({ length: Math.ceil(range.length / 7) }, (none, place) => addDays(range.from, place * 7));
+  const left = (day) => (daysBetween(range.from, day) / range.length) * 100 + "%";
+  const inside = (day) => day >= range.from && day <= range.to;
+  const scale = el("div.span-scale", { "aria-hidden": "true" },
+    marks.map((day) => el("span", { css: { "inset-inline-start": left(day) } }, formatDate(day, { day: "numeric", month: "short" }))));
+  const today = inside(app.today) && el("span.span-today", { "aria-hidden": "true", css: { "inset-inline-start": left(app.today) } });
+  return el("div.spans", { css: { "--weeks": range.length / 7 } },
+    el("div.span-row.span-top", el("span.span-name", entity.label), scale),
+    el("ul.span-rows", spans.slice(0, 100).map((span) => spanRow(screen, entity, span, range, today && today.cloneNode()))));
+}
+
+function spanRow(screen, entity, span, range, today) {
+  const status = statusField(entity);
+  const tone = status ? toneOf(status, valueOf(span.record, status.id)) : "info";
+  const from = span.from < range.from ? range.from : span.from;
+  const to = span.to > range.to ? range.to : span.to;
+  const start = (daysBetween(range.from, from) / range.length) * 100;
+  const width = ((daysBetween(from, to) + 1) / range.length) * 100;
+  return el("li.span-row",
+    el("div.span-name", titleLink(entity, span.record)),
+    el("div.span-track", today,
+      el("span", { class: "span-bar " + tone, css: { "inset-inline-start": start + "%", width: width + "%" } }),
+      el("span.sr-only", rangeTitle(span.from, span.to) + (status ? ", " + textOf(status, valueOf(span.record, status.id)) : ""))));
+}
+
+function story(screen, entity, records) {
+  const date = fieldOf(entity, screen.dateField);
+  const sorted = records.filter((record) => !isEmpty(valueIn(record, date))).sort(compareBy(entity, date)).reverse();
+  const most = Number(param("most")) || 40;
+  const months = new Map();
+  for (const record of sorted.slice(0, most)) {
+    const month = valueIn(record, date).slice(0, 7);
+    if (!months.has(month)) months.set(month, []);
+    months.get(month).push(record);
+  }
+  const more = sorted.length - most;
+  return el("div.story", [...months].map(([month, rows]) => el("section",
+    el("h2.story-month", capital(formatDate(month + "-01", { month: "long", year: "numeric" }))),
+    el("ol.story-rows", rows.map((record) => storyRow(entity, date, record))))),
+  more > 0 && button(t("show_more", { count: formatNumber(more) }), { key: "more", click: () => { setParams({ most: String(most + 40) }); redraw(); } }));
+}
+
+function storyRow(entity, date, record) {
+  const status = statusField(entity);
+  const value = valueIn(record, date);
+  const tone = status ? toneOf(status, valueIn(record, status)) : "info";
+  return el("li.story-row",
+    el("span", { class: "pip " + tone, "aria-hidden": "true" }),
+    el("time.story-time", { datetime: value }, date.type === "datetime" ? formatDate(value, { day: "numeric", month: "short", hour: "numeric", minute: "2-digit" }) : formatDate(value, { day: "numeric", month: "short" })),
+    el("div.story-text", titleLink(entity, record), el("p.clamp", snippetOf(entity, record))),
+    status && statusBadge(status, valueIn(record, status)));
+}
+""",
+    "detail": r"""
+// One record: what it is, what is to be done next, what it is linked with.
+
+function detailView(screen) {
+  const entity = app.entities.get(screen.entity);
+  const rows = listRecords(entity.id);
+  const record = app.route.record ? getRecord(entity.id, app.route.record) : rows[0];
+  const list = listScreen(entity.id);
+  const back = list && { href: hrefTo(list.id), text: list.title };
+  if (app.blocked) return [pageHead({ title: screen.title, back }), app.blocked("detail")];
+  if (!record || param("state") === "empty") {
+    return [pageHead({ title: screen.title, back }), record || !app.route.record ? emptyState(entity) : missingState(entity, back)];
+  }
+  const status = statusField(entity);
+  return [
+    pageHead({
+      title: titleOf(entity, record), back,
+      before: el("span", { class: "glyph large hue-" + hashOf(record.id, 6), "aria-hidden": "true" }, icon(entity.icon || "circle")),
+      note: el("span.note-row", el("span", entity.label), status && statusBadge(status, valueIn(record, status))),
+      actions: detailActions(entity, record, status, back),
+    }),
+    el("div.detail",
+      el("div.detail-main", status && statusTrack(status, valueIn(record, status)), factsCard(entity, record), notesCards(entity, record), relatedCards(entity, record)),
+      el("div.detail-side", linkedCard(entity, record), datesCard(entity, record), activityCard(entity, record))),
+  ];
+}
+
+function missingState(entity, back) {
+  return el("div.state", el("div.state-art", { "aria-hidden": "true" }, icon("search")),
+    el("h2", t("not_there", { label: small(entity.label) })), el("p", t("not_there_hint")),
+    back && linkButton(back.text, back.href, { kind: "primary" }));
+}
+
+function detailActions(entity, record, status, back) {
+  const others = status && may("edit") ? nextStates(status, valueIn(record, status)) : [];
+  const items = () => [
+    ...others.map((value) => ({ text: t("mark_as", { value: capital(value) }), name: "move", click: () => changeField(entity, record, status, value) })),
+    ...(may("delete") ? [{ text: t("delete"), name: "trash", click: () => confirmRemoval(entity, record, () => leaveRecord(back)) }] : []),
+  ];
+  return [
+    status && nextButton(entity, record, status, "primary"),
+    may("edit") && linkButton(t("edit"), editRecordHref(entity, record), { name: "edit", key: "edit" }),
+    items().length ? menuButton("", items, { kind: "icon-only", name: "more", label: t("actions_for", { title: titleOf(entity, record) }), key: "more" }) : null,
+  ].filter(Boolean);
+}
+
+// After a deletion: back to where the record was opened from.
+function leaveRecord(back) {
+  if (param("open")) pushParams({ open: "" });
+  else if (back) window.location.hash = back.href;
+  else go(menuHome(app.route.params));
+}
+
+// The way of a status, from its first value to its last.
+function statusTrack(field, value) {
+  const steps = field.values.filter((one) => one === value || toneOf(field, one) !== "none" || field.values.indexOf(one) < 2);
+  const place = steps.indexOf(value);
+  return el("ol.track", { "aria-label": field.label }, steps.map((one, index) => el("li", {
+    class: index < place ? "past" : index === place ? "now " + toneOf(field, one) : "", "aria-current": index === place ? "step" : null,
+  }, el("span.track-mark", { "aria-hidden": "true" }, index < place && icon("check")), el("span.track-text", capital(one)))));
+}
+
+function section(title, body, { count, action, extra } = {}) {
+  return el("section", { class: "block " + (extra || "") },
+    el("div.block-head", el("h2", title), count !== undefined && el("span.count", formatNumber(count)), action), body);
+}
+
+function factsCard(entity, record) {
+  const skip = ["longtext", "status"];
+  const fields = entity.fields.filter((field) => !skip.includes(field.type) && field.id !== entity.display);
+  return fields.length ? section(t("key_facts"), el("dl.fact-grid", fields.map((field) => el("div",
+    el("dt", field.label), el("dd", valueView(entity, field, record)))))) : null;
+}
+
+function notesCards(entity, record) {
+  return entity.fields.filter((field) => field.type === "longtext" && !isEmpty(valueIn(record, field)))
+    .map((field) => section(field.label, el("p.prose", { dir: "auto" }, valueIn(record, field))));
+}
+
+// Records that refer to this one, each kind with a way to add another.
+function relatedCards(entity, record) {
+  return referringFields(entity.id).map(({ entity: other, field }) => {
+    const rows = listRecords(other.id).filter((one) => valueOf(one, field.id) === record.id);
+    const create = may("create") && newHref(other, { [field.id]: record.id });
+    const list = listScreen(other.id);
+    const all = list && rows.length > 5 && hrefTo(list.id, "", { ["f." + field.id]: record.id });
+    const body = rows.length ? el("ul.mini-rows", rows.slice(0, 5).map((one) => miniRow(other, one))) : el("p.quiet", t("nothing_yet", { plural: small(other.plural) }));
+    return section(other.plural, [body, all && el("a.more-link", { href: all }, t("view_all", { count: formatNumber(rows.length) }))],
+      { count: rows.length, action: create && linkButton(t("add"), create, { kind: "quiet small", name: "plus", key: "add-" + other.id + "-" + field.id }) });
+  });
+}
+
+function miniRow(entity, record) {
+  const status = statusField(entity);
+  const date = leadDate(entity);
+  return el("li.mini-row", titleLink(entity, record),
+    el("span.mini-facts", date && !isEmpty(valueIn(record, date)) && dateView(entity, date, record), status && statusBadge(status, valueIn(record, status))));
+}
+
+function linkedCard(entity, record) {
+  const rows = entity.fields.filter((field) => field.type === "ref").map((field) => [field, getRecord(field.entity, valueIn(record, field))]).filter(([, found]) => found);
+  return rows.length ? section(t("belongs_to"), el("ul.linked", rows.map(([field, found]) => {
+    const target = app.entities.get(field.entity);
+    return el("li", el("span", { class: "glyph hue-" + hashOf(found.id, 6), "aria-hidden": "true" }, icon(target.icon || "circle")),
+      el("span.linked-text", el("span.linked-label", field.label), titleLink(target, found)));
+  }))) : null;
+}
+
+function datesCard(entity, record) {
+  const fields = entity.fields.filter((field) => isDated(field) && !isEmpty(valueIn(record, field)));
+  if (fields.length < 2) return null;
+  const sorted = fields.slice().sort((a, b) => (valueOf(record, a.id) < valueOf(record, b.id) ? -1 : 1));
+  return section(t("dates"), el("ol.date-line", sorted.map((field) => el("li", { class: valueIn(record, field).slice(0, 10) <= app.today ? "past" : "" },
+    el("span.date-label", field.label), el("span.date-value", textOf(field, valueIn(record, field))), el("span.date-far", formatDistance(valueIn(record, field)))))));
+}
+
+function activityCard(entity, record) {
+  const entries = app.log.filter((entry) => entry.entity === entity.id && entry.record === record.id).slice(-8).reverse();
+  return section(t("history"), entries.length ? el("ol.log", entries.map((entry) => el("li", entry.text)))
+    : el("p.quiet", t("no_history")));
+}
+
+// The same record in a panel or a dialog beside the rows that it was opened from.
+function quickView(entity, record) {
+  const status = statusField(entity);
+  const page = screenFor(entity.id, "detail");
+  const close = () => pushParams({ open: "" });
+  return el("div.quick",
+    el("div.quick-bar", el("span.quick-kind", icon(entity.icon || "circle"), entity.label),
+      page && el("a.button.quiet.icon-only", { href: hrefTo(page.id, record.id), "aria-label": t("open_page"), title: t("open_page") }, icon("expand")),
+      button("", { kind: "quiet icon-only", name: "close", label: t("close"), click: close, key: "close-quick" })),
+    el("h2", { id: "quick-title", tabindex: "-1" }, titleOf(entity, record)),
+    status && statusTrack(status, valueIn(record, status)),
+    el("div.actions", detailActions(entity, record, status, null)),
+    factsCard(entity, record), notesCards(entity, record), linkedCard(entity, record), relatedCards(entity, record), activityCard(entity, record));
+}
+""",
+    "form": r"""
+// Forms: one page or step by step, with hints, checks, a summary of what is wrong, and a draft that survives leaving.
+
+function formView(screen) {
+  const entity = app.entities.get(screen.entity);
+  const record = app.route.record ? getRecord(entity.id, app.route.record) : null;
+  const list = listScreen(entity.id);
+  const back = list && { href: hrefTo(list.id), text: list.title };
+  const title = record ? t("edit_title", { title: titleOf(entity, record) }) : screen.title;
+  const right = record ? "edit" : "create";
+  if (app.route.record && !record) return [pageHead({ title, back }), missingState(entity, back)];
+  if (param("state") === "loading") return [pageHead({ title, back }), loadingState("form")];
+  if (!may(right)) return [pageHead({ title, back }), refusedState(back)];
+  const leave = (saved) => {
+    const detail = saved && screenFor(entity.id, "detail");
+    if (detail) go(detail.id, saved.id);
+    else if (list) go(list.id);
+    else go(menuHome(app.route.params));
+  };
+  return [pageHead({ title, back, note: app.blueprint.variant.axes.entry === "guided" ? null : t("required_note") }),
+    formPane({ screen, entity, record, leave })];
+}
+
+function refusedState(back) {
+  const role = currentRole();
+  return el("div.state", el("div.state-art", { "aria-hidden": "true" }, icon("shield")),
+    el("h2", t("refused")), el("p", t("refused_hint", { role: role ? role.label : "" })),
+    back && linkButton(back.text, back.href, { kind: "primary" }));
+}
+
+function formSteps(screen, entity) {
+  const named = ((screen && screen.steps) || []).map((step) => step.map((id) => fieldOf(entity, id)).filter(Boolean));
+  if (named.length > 1) return named;
+  const fields = named[0] || entity.fields;
+  if (app.blueprint.variant.axes.entry !== "guided") return [fields];
+  const size = Math.max(2, Math.ceil(fields.length / Math.ceil(fields.length / 4)));
+  return Array.from({ length: Math.ceil(fields.length / size) }, (none, place) => fields.slice(place * size, place * size + size));
+}
+
+function startValues(entity, record) {
+  const values = new Map();
+  for (const field of entity.fields) {
+    const preset = record ? "" : param("set." + field.id);
+    const value = record ? valueIn(record, field) : preset || (field.default === undefined ? "" : field.default);
+    values.set(field.id, value);
+  }
+  return values;
+}
+
+function formPane({ screen, entity, record, leave, heading }) {
+  const key = entity.id + "/" + (record ? record.id : "new" + app.route.params.toString().replace(/part=\d+/, ""));
+  if (!app.drafts.has(key)) app.drafts.set(key, startValues(entity, record));
+  const form = { entity, record, leave, heading: heading || "h2", values: app.drafts.get(key), steps: formSteps(screen, entity), errors: new Map(), failed: false };
+  form.forget = () => app.drafts.delete(key);
+  form.node = el("form", { class: "form" + (form.steps.length > 1 ? " guided" : ""), novalidate: true, on: { submit: (event) => { event.preventDefault(); onSubmit(form); } } });
+  drawForm(form);
+  return form.node;
+}
+
+function formPart(form) {
+  return form.steps.length > 1 ? Math.min(form.steps.length + 1, Math.max(1, Number(param("part")) || 1)) : 1;
+}
+
+function drawForm(form) {
+  const part = formPart(form);
+  const guided = form.steps.length > 1;
+  const review = part > form.steps.length;
+  const fields = review ? [] : form.steps[part - 1];
+  const last = !guided || review;
+  form.node.replaceChildren(...[
+    guided && stepsList(form, part),
+    form.errors.size || form.failed ? errorSummary(form) : null,
+    el("div.form-body",
+      guided && el(form.heading, { id: "step-title", tabindex: "-1" }, review ? t("check_answers") : stepTitle(fields)),
+      review ? reviewList(form) : fields.map((field) => fieldRow(form, field))),
+    el("div.form-foot",
+      guided && part > 1 && button(t("back"), { click: () => toPart(form, part - 1), name: "previous", key: "back" }),
+      el("button", { type: "submit", class: "button primary", "data-key": "submit" }, el("span", last ? t(form.record ? "save" : "create", { label: small(form.entity.label) }) : t("continue"))),
+      button(t("cancel"), { kind: "quiet", key: "cancel", click: () => { form.forget(); form.leave(null); } })),
+  ].filter(Boolean));
+}
+
+function stepTitle(fields) {
+  const names = fields.slice(0, 3).map((field, place) => (place ? small(field.label) : field.label));
+  return intl("ListFormat", { type: "conjunction" }).format(names);
+}
+
+function stepsList(form, part) {
+  const names = [...form.steps.map(stepTitle), t("check_answers")];
+  return el("ol.steps", { "aria-label": t("progress") }, names.map((name, place) => el("li", {
+    class: place + 1 < part ? "past" : place + 1 === part ? "now" : "", "aria-current": place + 1 === part ? "step" : null,
+  }, el("span.track-mark", { "aria-hidden": "true" }, place + 1 < part ? icon("check") : String(place + 1)),
+  el("span.track-text", name))));
+}
+
+function toPart(form, part) {
+  form.errors = new Map();
+  setParams({ part: part > 1 ? String(part) : "" });
+  drawForm(form);
+  const title = document.getElementById("step-title");
+  if (title) title.focus();
+}
+
+function reviewList(form) {
+  return el("dl.review-list", form.steps.flatMap((fields, place) => fields.map((field) => el("div",
+    el("dt", field.label),
+    el("dd", valueView(form.entity, field, Object.fromEntries(form.values), { plain: true })),
+    el("dd.end", button(t("change"), { kind: "quiet small", label: t("change_field", { field: small(field.label) }), click: () => toPart(form, place + 1) }))))));
+}
+
+// --- one field: label, hint, input, what is wrong with it
+
+function fieldRow(form, field) {
+  const id = "field-" + field.id;
+  const error = form.errors.get(field.id);
+  const hint = field.hint || (field.type === "tags" ? t("tags_hint") : rangeHint(field));
+  const described = [hint && id + "-hint", error && id + "-error"].filter(Boolean).join(" ") || null;
+  const attrs = { id, "aria-describedby": described, "aria-invalid": error ? "true" : null, required: field.required || null };
+  const label = [field.label, field.required ? el("span.required", { "aria-hidden": "true" }, " *") : null];
+  const help = [hint && el("p.hint", { id: id + "-hint" }, hint), error && el("p.field-error", { id: id + "-error" }, icon("alert"), error)];
+  const set = (value) => form.values.set(field.id, value);
+  const wide = field.type === "longtext" || field.type === "tags" || field.id === form.entity.display;
+  const row = (...children) => el("div", { class: "field" + (error ? " wrong" : "") + (wide ? " wide" : "") }, ...children);
+  const value = form.values.get(field.id);
+  if (field.type === "boolean") {
+    return row(el("label.choice", el("input", { ...attrs, type: "checkbox", checked: value === true || value === "true", on: { change: (event) => set(event.target.checked) } }), el("span", label)), help);
+  }
+  if (field.type === "rating" || (field.type === "choice" && field.values.length <= 4)) {
+    return row(radioGroup(field, label, help, attrs, value, set));
+  }
+  return row(el("label", { for: id, class: "label" }, label), help, inputOf(form, field, attrs, value, set));
+}
+
+function rangeHint(field) {
+  const [low, high] = [field.min, field.max].map((bound) => (bound === undefined ? "" : formatFigure(bound, field)));
+  if (low && high) return t("between", { low, high });
+  if (field.type === "duration") return t("in_minutes");
+  return low ? t("at_least", { low }) : high ? t("at_most", { high }) : "";
+}
+
+function radioGroup(field, label, help, attrs, value, set) {
+  const choices = field.type === "rating" ? [1, 2, 3, 4, 5] : field.values;
+  return el("fieldset.radios", { "aria-describedby": attrs["aria-describedby"], role: "radiogroup", "aria-required": field.required ? "true" : null },
+    el("legend.label", label), help,
+    el("div.radio-row", choices.map((choice, place) => el("label.choice.pill",
+      el("input", { type: "radio", id: place ? null : attrs.id, name: attrs.id, value: String(choice), checked: String(value) === String(choice), on: { change: () => set(choice) } }),
+      el("span", field.type === "rating" ? String(choice) : capital(choice))))));
+}
+
+function inputOf(form, field, attrs, value, set) {
+  const typed = (event) => set(event.target.value);
+  if (field.type === "longtext") return el("textarea", { ...attrs, rows: 4, dir: "auto", value: String(value), on: { input: typed } });
+  if (field.type === "status" || field.type === "choice") return selectOf(attrs, value, field.values.map((one) => [one, capital(one)]), set);
+  if (field.type === "ref") {
+    const entity = app.entities.get(field.entity);
+    const rows = app.data.get(field.entity).map((record) => [record.id, titleOf(entity, record)]);
+    return selectOf(attrs, value, rows.sort((a, b) => intl("Collator", { numeric: true }).compare(a[1], b[1])), set);
+  }
+  if (field.type === "tags") return el("input", { ...attrs, type: "text", value: Array.isArray(value) ? value.join(", ") : value, on: { input: (event) => set(event.target.value.split(",").map((tag) => tag.trim()).filter(Boolean)) } });
+  if (field.type === "person") return personInput(form, field, attrs, value, typed);
+  if (isNumeric(field)) {
+    const unit = field.type === "percent" ? "%" : field.type === "duration" ? t("minutes") : field.unit;
+    const input = el("input", { ...attrs, type: "text", inputmode: "decimal", value: String(value), on: { input: typed } });
+    return unit ? el("span.with-unit", input, el("span.unit", { "aria-hidden": "true" }, unit)) : input;
+  }
+  const kinds = { date: "date", datetime: "datetime-local", email: "email", phone: "tel", url: "url" };
+  const kind = Object.hasOwn(kinds, field.type) ? kinds[field.type] : "text";
+  return el("input", { ...attrs, type: kind, value: String(value), maxlength: 4000, dir: kind === "text" ? "auto" : null, on: { input: typed, change: typed } });
+}
+
+function selectOf(attrs, value, choices, set) {
+  return el("select", { ...attrs, on: { change: (event) => set(event.target.value) } },
+    el("option", { value: "" }, t("choose")), choices.map(([one, text]) => el("option", { value: one, selected: one === value }, text)));
+}
+
+// People who are known already are offered while one types.
+function personInput(form, field, attrs, value, typed) {
+  const known = new Set(app.data.get(form.entity.id).map((record) => valueIn(record, field)).filter(Boolean));
+  const list = el("datalist", { id: attrs.id + "-list" }, [...known].sort().map((name) => el("option", { value: name })));
+  return el("span.with-list", el("input", { ...attrs, type: "text", list: attrs.id + "-list", autocomplete: "off", value: String(value), on: { input: typed } }), list);
+}
+
+// --- checks and saving
+
+function checkField(field, raw, input) {
+  if (input && input.validity && input.validity.badInput) return t("bad_date", { label: field.label });
+  if (isEmpty(raw) || (typeof raw === "string" && !raw.trim())) return field.required ? t("missing", { label: field.label }) : "";
+  if (field.type === "email" && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(raw)) return t("bad_email", { label: field.label });
+  if (field.type === "url" && !/^https?:\/\/\S+$/i.test(raw)) return t("bad_url", { label: field.label });
+  if (!isNumeric(field)) return "";
+  const value = toNumber(raw);
+  if (Number.isNaN(value)) return t("bad_number", { label: field.label });
+  if (field.min !== undefined && value < field.min) return t("too_small", { label: field.label, low: formatFigure(field.min, field) });
+  if (field.max !== undefined && value > field.max) return t("too_big", { label: field.label, high: formatFigure(field.max, field) });
+  return "";
+}
+
+// Numbers as people type them: "1,234.5" and "1.234,5" alike, by the last mark.
+function toNumber(raw) {
+  if (typeof raw === "number") return raw;
+  const text = raw.replace(/[\s\u00a0\u202f']/g, "");
+  const mark = Math.max(text.lastIndexOf("."), text.lastIndexOf(","));
+  const tail = text.length - mark - 1;
+  const thousands = mark >= 0 && tail === 3 && !/[.,]/.test(text.slice(0, mark)) && text[mark] !== decimalMark();
+  if (mark < 0 || thousands) return Number(text.replace(/[.,]/g, "") || NaN);
+  return Number(text.slice(0, mark).replace(/[.,]/g, "") + "." + text.slice(mark + 1));
+}
+
+function decimalMark() {
+  return intl("NumberFormat", {}).formatToParts(1.5).find((part) => part.type === "decimal").value;
+}
+
+function onSubmit(form) {
+  const part = formPart(form);
+  const review = part > form.steps.length;
+  const fields = review ? form.steps.flat() : form.steps[part - 1];
+  form.errors = new Map();
+  for (const field of fields) {
+    const wrong = checkField(field, form.values.get(field.id), document.getElementById("field-" + field.id));
+    if (wrong) form.errors.set(field.id, wrong);
+  }
+  form.failed = !form.errors.size && (review || form.steps.length === 1) && param("state") === "error";
+  if (form.errors.size || form.failed) {
+    drawForm(form);
+    form.node.querySelector(".error-summary").focus();
+  } else if (form.steps.length > 1 && !review) {
+    toPart(form, part + 1);
+  } else {
+    saveForm(form);
+  }
+}
+
+function saveForm(form) {
+  const { entity, record } = form;
+  const saved = record ? { ...record } : { id: freshId(entity.id) };
+  for (const field of entity.fields) {
+    const raw = form.values.get(field.id);
+    saved[field.id] = isNumeric(field) && !isEmpty(raw) ? toNumber(raw) : typeof raw === "string" ? raw.trim() : raw;
+  }
+  const undo = saveRecord(entity.id, saved, t(record ? "log_edited" : "log_created"));
+  form.forget();
+  toast(t(record ? "saved" : "created", { title: titleOf(entity, saved) }), undo);
+  form.leave(saved);
+}
+
+function errorSummary(form) {
+  const rows = [...form.errors].map(([id, text]) => el("li", el("a", { href: "#field-" + id, on: { click: (event) => {
+    event.preventDefault();
+    const input = document.getElementById("field-" + id);
+    input.focus();
+    input.scrollIntoView({ block: "center" });
+  } } }, text)));
+  return el("div.error-summary", { tabindex: "-1", role: "alert" },
+    el("h2", icon("alert"), form.failed ? t("not_saved") : t("problem_title")),
+    form.failed ? el("p", t("not_saved_hint")) : el("ul", rows));
+}
+""",
+    "charts": r"""
+// Charts, each with a table that says the same; the dashboard and the report that are made of them.
+
+// Records counted, or a number of theirs added up, by the values of a field.
+function groupRecords(entity, records, field, measure, most) {
+  const groups = new Map(field.values ? field.values.map((value) => [value, { key: value, count: 0, sum: 0 }]) : []);
+  for (const record of records) {
+    const values = isEmpty(valueIn(record, field)) ? [""] : [valueIn(record, field)].flat();
+    for (const value of values) {
+      const key = isDated(field) ? String(value).slice(0, 7) : value;
+      if (!groups.has(key)) groups.set(key, { key, count: 0, sum: 0 });
+      const group = groups.get(key);
+      group.count += 1;
+      group.sum += measure ? Number(valueOf(record, measure.id)) || 0 : 1;
+    }
+  }
+  const list = [...groups.values()].map((group) => ({ ...group, value: group.sum, text: groupText(field, group.key) }));
+  if (isDated(field) || field.type === "rating") list.sort((a, b) => (a.key < b.key ? -1 : 1));
+  else if (!field.values) list.sort((a, b) => b.value - a.value);
+  return most && list.length > most ? foldRest(list, most) : list;
+}
+
+function groupText(field, key) {
+  if (isEmpty(key)) return t("no_value");
+  if (isDated(field)) return capital(formatDate(key + "-01", { month: "long", year: "numeric" }));
+  return field.type === "tags" ? String(key) : textOf(field, key);
+}
+
+function foldRest(list, most) {
+  const rest = list.slice(most - 1);
+  const total = (name) => rest.reduce((sum, group) => sum + group[name], 0);
+  return [...list.slice(0, most - 1), { key: null, text: t("others"), value: total("value"), count: total("count"), sum: total("sum") }];
+}
+
+function chartTable(title, label, groups, format) {
+  return el("table.table.plain", el("caption.sr-only", title),
+    el("thead", el("tr", el("th", { scope: "col" }, label), el("th", { scope: "col", class: "number" }, t("value")))),
+    el("tbody", groups.map((group) => el("tr", el("th", { scope: "row" }, group.text), el("td.number", format(group.value))))));
+}
+
+function withTable(title, label, groups, format, drawing) {
+  return el("div.chart", drawing,
+    el("details.twin", el("summary", t("as_table"), hiddenText(": " + title)), chartTable(title, label, groups, format)));
+}
+
+function barsChart(groups, format, tone) {
+  const most = Math.max(1, ...groups.map((group) => group.value));
+  return el("div.bars", { "aria-hidden": "true" }, groups.map((group) => el("div.bar-row",
+    el("span.bar-label", group.text),
+    el("span.bar-track", el("span", { class: "bar " + (tone ? tone(group) : ""), css: { width: (Math.max(0, group.value) / most) * 100 + "%" } })),
+    el("span.bar-value", format(group.value)))));
+}
+
+function donutChart(groups, format) {
+  const total = groups.reduce((sum, group) => sum + Math.max(0, group.value), 0);
+  let turned = 0;
+  const shown = groups.filter((group) => group.value > 0);
+  const rings = shown.map((group, place) => {
+    const share = (group.value / total) * 100;
+    const gap = shown.length > 1 ? 0.8 : 0;
+    const ring = svg("circle", { class: "ring s" + (place % 6 + 1), cx: 21, cy: 21, r: 15.9155, "stroke-dasharray": Math.max(0.4, share - gap) + " " + (100 - Math.max(0.4, share - gap)), "stroke-dashoffset": 25 - turned });
+    turned += share;
+    return ring;
+  });
+  return el("div.donut", { "aria-hidden": "true" },
+    el("div.donut-ring", svg("svg", { viewBox: "0 0 42 42" }, svg("circle", { class: "ring-bed", cx: 21, cy: 21, r: 15.9155 }), rings),
+      el("div.donut-total", el("strong", format(total, true)), el("span", t("total")))),
+    el("ul.legend", shown.map((group, place) => el("li", el("span", { class: "swatch s" + (place % 6 + 1) }),
+      el("span.legend-text", group.text), el("strong", format(group.value)), el("span.legend-share", formatNumber(group.value / total, { style: "percent", maximumFractionDigits: 0 }))))));
+}
+
+// Values by month, gaps as nothing, so that the line tells the truth.
+function trendGroups(entity, records, date, measure) {
+  const months = groupRecords(entity, records.filter((record) => !isEmpty(valueIn(record, date))), date, measure);
+  const byMonth = new Map(months.map((group) => [group.key, group]));
+  const filled = [];
+  if (!months.length) return filled;
+  let month = months[Math.max(0, months.length - 24)].key;
+  while (month <= months[months.length - 1].key && filled.length < 60) {
+    filled.push(byMonth.get(month) || { key: month, value: 0, count: 0, sum: 0, text: groupText(date, month) });
+    month = addMonths(month + "-01", 1).slice(0, 7);
+  }
+  return filled;
+}
+
+function lineChart(groups, format) {
+  const most = niceTop(Math.max(1, ...groups.map((group) => group.value)));
+  const x = (place) => (groups.length > 1 ? (place / (groups.length - 1)) * 600 : 300);
+  const y = (value) => 170 - (Math.max(0, value) / most) * 160;
+  const points = groups.map((group, place) => x(place) + "," + y(group.value));
+  const grid = [0, 0.5, 1].map((part) => svg("line", { class: "grid", x1: 0, x2: 600, y1: y(most * part), y2: y(most * part) }));
+  const label = (group) => formatDate(group.key + "-01", { month: "short" });
+  const skip = Math.ceil(groups.length / 8);
+  return el("div.line", { "aria-hidden": "true" },
+    el("div.line-y", [1, 0.5, 0].map((part) => el("span", format(most * part, true)))),
+    svg("svg", { viewBox: "0 0 600 180", preserveAspectRatio: "none" }, grid,
+      groups.length > 1 && svg("polygon", { class: "area", points: "0,170 " + points.join(" ") + " 600,170" }),
+      svg("polyline", { class: "stroke", points: points.length > 1 ? points.join(" ") : "0," + y(groups[0].value) + " 600," + y(groups[0].value) })),
+    el("div.line-x", groups.map((group, place) => el("span", place % skip ? "" : label(group)))));
+}
+
+function niceTop(value) {
+  const size = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 2.5, 5, 10].map((step) => step * size).find((top) => top >= value);
+}
+
+function statusTone(field) {
+  return (group) => (field.type === "status" ? "tone-" + toneOf(field, group.key) : "");
+}
+
+// --- dashboard
+
+function dashboardView(screen) {
+  const widgets = screen.widgets.filter((widget) => app.entities.has(widget.entity));
+  const tiles = widgets.filter((widget) => widget.kind === "count" || widget.kind === "sum");
+  const panels = widgets.filter((widget) => !tiles.includes(widget));
+  const lead = widgets[0] && app.entities.get(widgets[0].entity);
+  const create = lead && may("create") && newHref(lead);
+  const today = capital(formatDate(app.today, { weekday: "long", day: "numeric", month: "long" }));
+  return [
+    pageHead({ title: screen.title, note: today, actions: [create && linkButton(t("new_one", { label: small(lead.label) }), create, { kind: "primary create", name: "plus", key: "new" })].filter(Boolean) }),
+    app.blocked ? app.blocked("dashboard") : [
+      tiles.length ? el("ul.tiles", tiles.map((widget) => el("li", tileOf(widget)))) : null,
+      el("div.panels", panels.map((widget) => panelOf(widget))),
+    ],
+  ];
+}
+
+function widgetRecords(widget) {
+  const entity = app.entities.get(widget.entity);
+  const records = listRecords(entity.id);
+  return widget.filter ? records.filter((record) => matchesFilter(entity, record, widget.filter)) : records;
+}
+
+function tileOf(widget) {
+  const entity = app.entities.get(widget.entity);
+  const records = widgetRecords(widget);
+  const measure = widget.measure && fieldOf(entity, widget.measure);
+  const value = widget.kind === "sum" && measure ? records.reduce((sum, record) => sum + (Number(valueOf(record, measure.id)) || 0), 0) : records.length;
+  const text = widget.kind === "sum" && measure ? formatFigure(value, measure, true) : formatNumber(value);
+  const list = listScreen(entity.id);
+  const tone = widget.filter && widget.filter.when === "overdue" && value > 0 ? " alarming" : "";
+  const inside = [el("span.tile-label", widget.title), el("span.tile-value", text),
+    el("span.tile-foot", icon(entity.icon || "circle"), widget.kind === "sum" ? countOf(entity, records.length) : entity.plural)];
+  return list ? el("a", { class: "tile" + tone, href: hrefTo(list.id, "", filterParams(widget.filter)) }, inside) : el("div", { class: "tile" + tone }, inside);
+}
+
+function panelOf(widget) {
+  const entity = app.entities.get(widget.entity);
+  const records = widgetRecords(widget);
+  const list = listScreen(entity.id);
+  const target = list && hrefTo(list.id, "", filterParams(widget.filter));
+  const action = target && el("a.more-link", { href: target }, t("view_all", { count: formatNumber(records.length) }), hiddenText(": " + widget.title));
+  const nothing = el("p.all-clear", icon("check"), t("all_clear"));
+  const draw = { list: attentionList, bars: barsPanel, donut: donutPanel, trend: trendPanel }[widget.kind];
+  return section(widget.title, records.length ? draw(widget, entity, records) : nothing, { action: widget.kind === "list" ? action : null, extra: "kind-" + widget.kind });
+}
+
+function attentionList(widget, entity, records) {
+  const date = widget.filter && fieldOf(entity, widget.filter.field) && isDated(fieldOf(entity, widget.filter.field)) ? fieldOf(entity, widget.filter.field) : leadDate(entity);
+  const sorted = date ? records.slice().sort(compareBy(entity, date)) : records;
+  return el("ul.mini-rows", sorted.slice(0, 6).map((record) => attentionRow(entity, record, date)));
+}
+
+function attentionRow(entity, record, date) {
+  const status = statusField(entity);
+  const person = firstField(entity, (field) => field.type === "person");
+  const name = person && valueOf(record, person.id);
+  return el("li.mini-row",
+    name ? avatar(name) : null,
+    el("span.mini-text", titleLink(entity, record), name && el("span.mini-sub", name)),
+    el("span.mini-facts", date && !isEmpty(valueIn(record, date)) && el("span", { class: isLate(entity, record, date) ? "due late" : "due" }, el("time", { datetime: valueIn(record, date) }, formatDistance(valueIn(record, date)))),
+      status && statusBadge(status, valueIn(record, status))));
+}
+
+function widgetMeasure(widget, entity) {
+  const measure = widget.measure ? fieldOf(entity, widget.measure) : null;
+  return { measure, format: (value, short) => (measure ? formatFigure(value, measure, true) : formatNumber(value, { maximumFractionDigits: short ? 1 : 2 })) };
+}
+
+function barsPanel(widget, entity, records) {
+  const field = groupField(entity);
+  const { measure, format } = widgetMeasure(widget, entity);
+  const groups = groupRecords(entity, records, field, measure, 8);
+  return withTable(widget.title, field.label, groups, format, barsChart(groups, format, statusTone(field)));
+}
+
+function donutPanel(widget, entity, records) {
+  const field = groupField(entity);
+  const { measure, format } = widgetMeasure(widget, entity);
+  const groups = groupRecords(entity, records, field, measure, 6).filter((group) => group.value > 0);
+  return groups.length ? withTable(widget.title, field.label, groups, format, donutChart(groups, format)) : el("p.quiet", t("nothing_to_draw"));
+}
+
+function trendPanel(widget, entity, records) {
+  const date = leadDate(entity);
+  if (!date) return barsPanel(widget, entity, records);
+  const { measure, format } = widgetMeasure(widget, entity);
+  const groups = trendGroups(entity, records, date, measure);
+  return groups.length ? withTable(widget.title, t("month"), groups, format, lineChart(groups, format)) : el("p.quiet", t("nothing_to_draw"));
+}
+
+// --- report
+
+function reportView(screen) {
+  const entity = app.entities.get(screen.entity);
+  const groupable = entity.fields.filter((field) => !["longtext", "email", "phone", "url", "address", "number", "money", "percent", "duration"].includes(field.type) && field.id !== entity.display);
+  const field = fieldOf(entity, param("by") || screen.groupBy || "") || groupField(entity);
+  const measured = param("sum") === "-" ? null : fieldOf(entity, param("sum") || screen.measure || "") || null;
+  const date = leadDate(entity);
+  const change = (name) => (value) => { setParams({ [name]: value }); redraw(); };
+  const measures = [["-", t("number_of", { plural: small(entity.plural) })], ...entity.fields.filter(isNumeric).map((one) => [one.id, one.label])];
+  const periods = [["", t("all_time")], ["month", t("this_month")], ["past", t("past_90")], ["year", t("this_year")]];
+  const kind = param("kind") || "bars";
+  return recordScreen(screen, {
+    note: t("report_note", { field: small(field.label) }),
+    actions: [button(t("print"), { name: "print", key: "print", click: () => window.print() })],
+    extras: [
+      selectBox(t("group_by"), "group-by", field.id, (groupable.includes(field) ? groupable : [field, ...groupable]).map((one) => [one.id, one.label]), change("by")),
+      selectBox(t("measure"), "measure", measured ? measured.id : "-", measures, change("sum")),
+      date && selectBox(t("period"), "period", param("period"), periods, change("period")),
+      segmented(t("chart"), "kind", kind, [["bars", t("bars")], ["share", t("share")], ...(date ? [["trend", t("over_time")]] : [])], change("kind")),
+    ],
+    draw: (same, records) => reportBody(screen, entity, records.filter((record) => inPeriod(date, record, param("period"))), { field, measured, date, kind }),
+  });
+}
+
+function inPeriod(date, record, period) {
+  if (!period || !date) return true;
+  const day = String(valueIn(record, date)).slice(0, 10);
+  if (period === "month") return day.slice(0, 7) === app.today.slice(0, 7);
+  if (period === "year") return day.slice(0, 4) === app.today.slice(0, 4);
+  return day && day <= app.today && day >= addDays(app.today, -90);
+}
+
+function reportBody(screen, entity, records, { field, measured, date, kind }) {
+  const format = (value, short) => (measured ? formatFigure(Math.round(value * 100) / 100, measured, short) : formatNumber(value, { maximumFractionDigits: 2 }));
+  const trend = kind === "trend" && date;
+  const groups = trend ? trendGroups(entity, records, date, measured) : groupRecords(entity, records, field, measured, kind === "share" ? 6 : 0);
+  if (!records.length || !groups.length) return emptyState(entity, true, () => { setParams({ period: "" }); clearFilters(); });
+  const total = groups.reduce((sum, group) => sum + group.value, 0);
+  const drawing = trend ? lineChart(groups, format) : kind === "share" ? donutChart(groups, format) : barsChart(groups, format, statusTone(field));
+  const figures = [[t("total"), format(total)], [entity.plural, formatNumber(records.length)], ...(measured ? [[t("average"), format(total / records.length)]] : [])];
+  return el("div.report",
+    el("dl.figures", figures.map(([label, value]) => el("div", el("dt", label), el("dd", value)))),
+    section(trend ? t("over_time") : t("by", { field: small(field.label) }), drawing),
+    section(t("the_numbers"), reportTable(screen, trend ? t("month") : field.label, groups, total, format, measured),
+      { action: button(t("csv"), { kind: "quiet small", name: "download", key: "csv", click: () => saveCsv(screen, trend ? t("month") : field.label, groups, measured) }) }));
+}
+
+function reportTable(screen, label, groups, total, format, measured) {
+  const share = (value) => (total ? formatNumber(value / total, { style: "percent", maximumFractionDigits: 1 }) : "\u2013");
+  const number = (text) => el("td.number", text);
+  const all = groups.reduce((sum, group) => sum + group.count, 0);
+  return el("div.table-wrap", el("table.table.plain", el("caption.sr-only", screen.title),
+    el("thead", el("tr", el("th", { scope: "col" }, label), [t("count"), measured && measured.label, t("share")].filter(Boolean).map((text) => el("th", { scope: "col", class: "number" }, text)))),
+    el("tbody", groups.map((group) => el("tr", el("th", { scope: "row" }, group.text), number(formatNumber(group.count)), measured && number(format(group.value)), number(share(group.value))))),
+    el("tfoot", el("tr", el("th", { scope: "row" }, t("total")), number(formatNumber(all)), measured && number(format(total)), number(share(total))))));
+}
+
+// RFC 4180; a cell that a spreadsheet would run as a formula gets an apostrophe.
+function saveCsv(screen, label, groups, measured) {
+  const cell = (value) => '"' + String(value).replace(/^(?=[=+@-])(?!-?\d)/, "'").replace(/"/g, '""') + '"';
+  const head = [label, t("count"), ...(measured ? [measured.label] : [])];
+  const rows = groups.map((group) => [group.text, group.count, ...(measured ? [Math.round(group.value * 100) / 100] : [])]);
+  const text = [head, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+  const address = URL.createObjectURL(new Blob(["\ufeff" + text], { type: "text/csv" }));
+  const link = el("a", { href: address, download: screen.id + ".csv" });
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(address), 1000);
+  toast(t("exported", { name: screen.id + ".csv" }));
+}
+""",
+    "settings": r"""
+// Settings: the numbers and limits of the brief; a change is kept at once and shows where it matters.
+
+function settingsView(screen) {
+  const head = pageHead({ title: screen.title, note: t("settings_note") });
+  if (app.blocked) return [head, app.blocked("form")];
+  if (!app.blueprint.settings.length) {
+    return [head, el("div.state", el("div.state-art", { "aria-hidden": "true" }, icon("sliders")), el("h2", t("no_settings")), el("p", t("no_settings_hint")))];
+  }
+  return [head, el("ul.settings", app.blueprint.settings.map((setting) => el("li.setting", settingRow(setting))))];
+}
+
+function settingRow(setting) {
+  const id = "setting-" + setting.id;
+  const value = app.settings.get(setting.id);
+  const notes = [
+    setting.because && el("span.from-brief", t("from_brief", { words: setting.because })),
+    value !== setting.value && el("span", t("was", { value: settingText(setting, setting.value) })),
+    settingEffect(setting),
+  ].filter(Boolean);
+  return [
+    el("div.setting-text", el("label", { for: id }, setting.label), notes.length ? el("p.hint", { id: id + "-hint" }, notes) : null),
+    settingInput(setting, id, value, notes.length > 0),
+  ];
+}
+
+function settingText(setting, value) {
+  if (setting.type === "boolean") return value ? t("yes") : t("no");
+  if (setting.type === "date") return formatDate(value);
+  return setting.type === "text" ? String(value) : formatFigure(value, setting);
+}
+
+// How many records a threshold marks at present.
+function settingEffect(setting) {
+  for (const entity of app.blueprint.entities) {
+    for (const field of entity.fields.filter(isNumeric)) {
+      const watched = listRecords(entity.id).filter((record) => watchOf(entity, field, valueIn(record, field)) === setting).length;
+      if (watched) return badge(t("marks", { records: countOf(entity, watched) }), "warn");
+    }
+  }
+  return null;
+}
+
+function settingInput(setting, id, value, hinted) {
+  const attrs = { id, "data-key": id, disabled: !may("edit"), "aria-describedby": hinted ? id + "-hint" : null };
+  if (setting.type === "boolean") return el("input", { ...attrs, type: "checkbox", role: "switch", class: "switch", checked: value === true, on: { change: (event) => changeSetting(setting, event.target.checked) } });
+  const number = isNumeric(setting);
+  const onChange = (event) => {
+    const next = number ? toNumber(event.target.value) : event.target.value;
+    const wrong = number && Number.isNaN(next);
+    event.target.setAttribute("aria-invalid", String(wrong));
+    if (wrong) say(t("bad_number", { label: setting.label }));
+    else changeSetting(setting, next);
+  };
+  const kind = setting.type === "date" ? "date" : "text";
+  const input = el("input", { ...attrs, type: kind, inputmode: number ? "decimal" : null, value: String(value), on: { change: onChange } });
+  const unit = setting.type === "percent" ? "%" : setting.type === "duration" ? t("minutes") : setting.unit;
+  return unit && number ? el("span.with-unit", input, el("span.unit", { "aria-hidden": "true" }, unit)) : input;
+}
+
+function changeSetting(setting, value) {
+  const before = app.settings.get(setting.id);
+  const put = (next) => { app.settings.set(setting.id, next); keepData(); };
+  put(value);
+  toast(t("changed_to", { field: setting.label, value: settingText(setting, value) }), () => put(before));
+  redraw();
+  say(t("changed_to", { field: setting.label, value: settingText(setting, value) }));
+}
+""",
+    "shell": r"""
+// The page itself: the review bar, the product's own bar and menu, and the screen in the middle.
+
+function start() {
+  const block = document.getElementById("blueprint");
+  const root = document.documentElement;
+  const { blueprint, words, icons } = JSON.parse(block.textContent);
+  Object.assign(app, {
+    words: new Map(Object.entries(words)), icons: new Map(Object.entries(icons)), formats: new Map(), drafts: new Map(), settings: new Map(), menu: null, narrow: isNarrow(), toastAge: 0,
+    lang: blueprint.lang, digest: block.dataset.digest, place: "", opener: "", route: { screen: "", record: "", params: new URLSearchParams() },
+  });
+  indexBlueprint(blueprint);
+  loadData();
+  app.route = readRoute();
+  buildShell();
+  render(false);
+  listen();
+  root.dataset.ready = "true";
+}
+
+function isNarrow() {
+  return window.matchMedia("(max-width: 45rem)").matches;
+}
+
+function buildShell() {
+  app.live = el("div.sr-only", { role: "status", "aria-live": "polite" });
+  app.toasts = el("div.toasts", { role: "status" });
+  app.main = el("main", { id: "main" });
+  app.nav = el("nav", { id: "menu", class: "nav", "aria-label": t("menu") });
+  app.who = el("div.who");
+  app.dialog = el("dialog.dialog", { "aria-labelledby": "quick-title", on: { close: onDialogClose } });
+  app.review = el("aside.review", { "aria-label": t("review") });
+  const skip = (event) => { event.preventDefault(); focusTitle(); };
+  const toggle = button(t("menu"), { kind: "quiet menu-toggle", name: "menu", "aria-expanded": "false", "aria-controls": "menu" });
+  toggle.addEventListener("click", () => openNav(toggle.getAttribute("aria-expanded") !== "true"));
+  app.toggle = toggle;
+  const brand = el("a.brand", { href: hrefTo(menuHome(app.route.params)) }, brandMark(), el("span.brand-name", app.blueprint.title));
+  app.brand = brand;
+  document.body.append(
+    el("a.skip", { href: "#main", on: { click: skip } }, t("skip")), app.review,
+    el("div.frame", el("header.top", el("div.top-row", brand, toggle), app.nav, app.who), app.main),
+    app.dialog, el("div.toast-place", app.toasts), app.live);
+  buildReview();
+}
+
+// A sign of the product's own: its initials on the accent.
+function brandMark() {
+  return el("span.brand-mark", { "aria-hidden": "true" }, initials(app.blueprint.title).slice(0, 1));
+}
+
+function openNav(open) {
+  app.toggle.setAttribute("aria-expanded", String(open));
+  document.documentElement.classList.toggle("nav-open", open);
+}
+
+// --- review bar: what a reviewer chooses, all of it in the address
+
+function buildReview() {
+  const blueprint = app.blueprint;
+  const choose = (name) => (value) => setReview(name, value);
+  const controls = el("div.review-controls", { id: "review-controls" },
+    blueprint.roles.length ? selectBox(t("role"), "review-role", "", blueprint.roles.map((role) => [role.id, role.label]), choose("role")) : null,
+    blueprint.flows.length ? selectBox(t("flow"), "review-flow", "", [["", t("no_flow")], ...blueprint.flows.map((flow) => [flow.id, flow.label])], choose("flow")) : null,
+    selectBox(t("state"), "review-state", "", [["", t("state_normal")], ...["empty", "loading", "error", "many"].map((state) => [state, t("state_" + state)])], choose("state")),
+    selectBox(t("mode"), "review-mode", "", [["auto", t("mode_auto")], ["light", t("mode_light")], ["dark", t("mode_dark")]], choose("mode")),
+    button(t("reset"), { name: "undo", click: onReset }));
+  const toggle = button(t("review"), { kind: "review-toggle", name: "sliders", "aria-expanded": "false", "aria-controls": "review-controls" });
+  toggle.addEventListener("click", () => {
+    const open = toggle.getAttribute("aria-expanded") !== "true";
+    toggle.setAttribute("aria-expanded", String(open));
+    app.review.classList.toggle("open", open);
+  });
+  app.flowBar = el("div.flow");
+  app.review.append(el("div.review-row", el("p.mark", el("span.mark-sign", { "aria-hidden": "true" }), t("mark")), toggle, controls), app.flowBar);
+}
+
+function syncReview() {
+  const role = currentRole();
+  const values = { role: role ? role.id : "", flow: param("flow"), state: param("state"), mode: param("mode") || app.blueprint.theme.mode };
+  for (const [name, value] of Object.entries(values)) {
+    const select = document.getElementById("review-" + name);
+    if (select) select.value = value;
+  }
+  document.documentElement.dataset.mode = values.mode;
+  app.review.classList.toggle("unusual", Boolean(param("state") || param("flow")));
+}
+
+function setReview(name, value) {
+  if (name === "flow") {
+    startFlow(value);
+    return;
+  }
+  if (name === "role" && value === (app.blueprint.roles[0] || {}).id) value = "";
+  if (name === "mode" && value === app.blueprint.theme.mode) value = "";
+  setParams({ [name]: value, page: "" });
+  if (name === "role" && !maySee(app.route.screen)) {
+    go(menuHome(app.route.params));
+    return;
+  }
+  render(false);
+  const chosen = document.getElementById("review-" + name);
+  say(chosen ? chosen.selectedOptions[0].textContent : "");
+}
+
+function onReset() {
+  resetData();
+  setParams(Object.fromEntries([...app.route.params.keys()].map((name) => [name, ""])));
+  closeToast();
+  const home = menuHome(app.route.params);
+  app.route = { screen: maySee(app.route.screen) ? app.route.screen : home, record: "", params: new URLSearchParams() };
+  setParams({});
+  render(false);
+  say(t("was_reset"));
+}
+
+function startFlow(id) {
+  const flow = app.flows.get(id);
+  setParams({ flow: id, step: "" });
+  if (!flow) {
+    render(false);
+    return;
+  }
+  const role = flow.role && flow.role !== (app.blueprint.roles[0] || {}).id ? flow.role : "";
+  setParams({ role });
+  goStep(flow, 1);
+}
+
+function goStep(flow, number) {
+  const step = flow.steps[number - 1];
+  const target = stepHref(flow, number);
+  if (target === window.location.hash) render(true);
+  else window.location.hash = target;
+  say(t("step_of", { step: number, all: flow.steps.length }) + ". " + (step.hint || ""));
+}
+
+function stepHref(flow, number) {
+  const step = flow.steps[number - 1];
+  return hrefTo(step.screen, step.record || "", { flow: flow.id, step: number > 1 ? String(number) : "" });
+}
+
+// Who comes to the next station by way of the product itself is there.
+function followFlow() {
+  const flow = app.flows.get(param("flow"));
+  if (!flow) return;
+  const number = Number(param("step")) || 1;
+  const here = (place) => flow.steps[place - 1] && flow.steps[place - 1].screen === app.route.screen;
+  if (!here(number) && here(number + 1)) setParams({ step: String(number + 1) });
+}
+
+function drawFlow() {
+  const flow = app.flows.get(param("flow"));
+  app.flowBar.hidden = !flow;
+  if (!flow) return;
+  const number = Math.min(flow.steps.length, Number(param("step")) || 1);
+  const step = flow.steps[number - 1];
+  const screen = app.screens.get(step.screen);
+  app.flowBar.replaceChildren(
+    el("p.flow-text", el("strong", t("step_of", { step: number, all: flow.steps.length })), el("span", step.hint || screen.title)),
+    el("ol.flow-steps", { "aria-label": flow.label }, flow.steps.map((one, place) => el("li", el("a", {
+      href: stepHref(flow, place + 1), class: place + 1 < number ? "past" : "", "aria-current": place + 1 === number ? "step" : null,
+      "aria-label": t("step_of", { step: place + 1, all: flow.steps.length }) + ": " + app.screens.get(one.screen).title,
+    }, String(place + 1))))),
+    el("div.flow-moves",
+      button(t("previous"), { disabled: number <= 1, click: () => goStep(flow, number - 1) }),
+      number < flow.steps.length ? button(t("next"), { kind: "strong", click: () => goStep(flow, number + 1) }) : button(t("finish"), { kind: "strong", click: () => { setReview("flow", ""); say(t("flow_done")); } })));
+}
+
+// --- the product's menu
+
+function screenIcon(screen) {
+  const own = { dashboard: "dashboard", board: "board", calendar: "calendar", timeline: "timeline", inbox: "inbox", report: "chart", settings: "sliders", form: "plus" };
+  if (Object.hasOwn(own, screen.type)) return own[screen.type];
+  const entity = app.entities.get(screen.entity);
+  return (entity && entity.icon) || "table";
+}
+
+function drawMenu() {
+  const screens = menuScreens();
+  const current = currentMenu(screens);
+  const most = document.documentElement.dataset.layout === "tabs" && app.narrow && screens.length > 5 ? 4 : screens.length;
+  const rest = screens.slice(most);
+  const item = (screen) => {
+    const unread = screen.type === "inbox" && listRecords(screen.entity).filter((record) => isUnread(app.entities.get(screen.entity), record)).length;
+    return el("li", el("a", { href: hrefTo(screen.id), class: "nav-item", "aria-current": screen === current ? "page" : null },
+      icon(screenIcon(screen)), el("span.nav-text", screen.title), unread ? el("span.nav-count", formatNumber(unread), hiddenText(" " + t("unread_mark"))) : null));
+  };
+  const more = rest.length && menuButton(t("more"), () => rest.map((screen) => ({ text: screen.title, name: screenIcon(screen), click: () => go(screen.id) })),
+    { kind: "nav-item nav-more" + (rest.includes(current) ? " on" : ""), name: "more" });
+  app.nav.replaceChildren(el("ul.nav-list", screens.slice(0, most).map(item), more ? el("li", more) : null));
+  const role = currentRole();
+  app.who.replaceChildren(...(role ? [avatar(role.label), el("span.who-text", el("span.who-label", t("signed_in")), el("span.who-name", role.label))] : []));
+  app.brand.href = hrefTo(menuHome(app.route.params));
+  openNav(false);
+}
+
+// The entry of the menu that a screen belongs to: itself, or the main screen of its entity.
+function currentMenu(screens) {
+  const here = app.screens.get(app.route.screen);
+  return screens.find((screen) => screen === here) || screens.find((screen) => here.entity && screen.entity === here.entity);
+}
+
+// --- the screen in the middle
+
+function drawScreen(screen) {
+  const views = { dashboard: dashboardView, list: listView, cards: cardsView, detail: detailView, form: formView, board: boardView,
+    calendar: calendarView, timeline: timelineView, inbox: inboxView, report: reportView, settings: settingsView };
+  const state = param("state");
+  app.blocked = state === "loading" ? loadingState : state === "error" ? errorState : null;
+  if (!maySee(screen.id)) return [pageHead({ title: screen.title }), refusedState({ href: hrefTo(menuHome(app.route.params)), text: t("to_start") })];
+  return views[screen.type](screen);
+}
+
+function drawMain() {
+  closeMenu();
+  const screen = app.screens.get(app.route.screen);
+  const opened = !param("edit") && panelRecord();
+  const content = el("div", { class: "screen screen-" + screen.type }, drawScreen(screen));
+  const side = opened && el("aside.side", { "aria-labelledby": "quick-title" }, quickView(opened.entity, opened.record));
+  app.main.className = opened ? "with-side" : "";
+  app.main.replaceChildren(...[content, side].filter(Boolean));
+  const title = document.getElementById("title");
+  document.title = title.textContent + " \u00b7 " + app.blueprint.title;
+  drawDialog();
+}
+
+function panelRecord() {
+  const found = app.blueprint.variant.axes.detail === "panel" && !app.narrow && entityInRoute("open");
+  return found && found.record ? found : null;
+}
+
+function drawDialog() {
+  const editing = entityInRoute("edit");
+  const opened = !editing && !panelRecord() && entityInRoute("open");
+  const wanted = editing && !(editing.id && !editing.record) ? dialogForm(editing) : opened && opened.record ? quickView(opened.entity, opened.record) : null;
+  if (wanted) {
+    app.dialog.replaceChildren(wanted);
+    if (!app.dialog.open) app.dialog.showModal();
+  } else if (app.dialog.open) {
+    app.dialog.close();
+  }
+}
+
+function dialogForm({ entity, record }) {
+  const leave = () => pushParams({ edit: "", part: "", ...Object.fromEntries([...app.route.params.keys()].filter((name) => name.startsWith("set.")).map((name) => [name, ""])) });
+  const title = record ? t("edit_title", { title: titleOf(entity, record) }) : t("new_one", { label: small(entity.label) });
+  const screen = app.blueprint.screens.find((one) => one.type === "form" && one.entity === entity.id);
+  const body = may(record ? "edit" : "create") ? formPane({ screen, entity, record, leave, heading: "h3" }) : refusedState(null);
+  return el("div.quick", el("div.quick-bar", el("h2", { id: "quick-title", tabindex: "-1" }, title),
+    button("", { kind: "quiet icon-only", name: "close", label: t("close"), click: () => leave() })), body);
+}
+
+// The dialog was closed by Escape: the address follows.
+function onDialogClose() {
+  if (param("edit")) pushParams({ edit: "" });
+  else if (param("open") && !panelRecord()) pushParams({ open: "" });
+}
+
+// What counts as another place: there the focus goes to the heading.
+function placeOf() {
+  return [app.route.screen, app.route.record, param("open"), param("edit")].join("|");
+}
+
+function render(moved) {
+  followFlow();
+  syncReview();
+  drawFlow();
+  drawMenu();
+  drawMain();
+  const place = placeOf();
+  if (moved && place !== app.place) moveFocus();
+  app.place = place;
+}
+
+function moveFocus() {
+  const [screen, record] = app.place.split("|");
+  const same = screen === app.route.screen && record === app.route.record;
+  const quick = (param("open") || param("edit")) && document.getElementById("quick-title");
+  const reader = record !== app.route.record && screen === app.route.screen && document.getElementById("reader-title");
+  const opener = !quick && same && app.opener && document.querySelector('[data-key="' + CSS.escape(app.opener) + '"]');
+  if (!same) {
+    app.toastAge += 1;
+    if (app.toastAge > 1) closeToast();
+    if (!reader) window.scrollTo(0, 0);
+  }
+  (quick || reader || opener || document.getElementById("title")).focus({ preventScroll: !reader });
+}
+
+// Draws the screen anew after a change of data and puts the focus back where it was.
+function redraw() {
+  const active = document.activeElement;
+  const key = active && (active.dataset.key || "");
+  const id = active && active.id;
+  drawMenu();
+  drawMain();
+  const again = (key && document.querySelector('[data-key="' + CSS.escape(key) + '"]')) || (id && document.getElementById(id));
+  if (again) again.focus({ preventScroll: true });
+}
+
+function listen() {
+  window.addEventListener("hashchange", () => {
+    app.route = readRoute();
+    render(true);
+  });
+  window.addEventListener("resize", () => {
+    const narrow = isNarrow();
+    if (narrow === app.narrow) return;
+    app.narrow = narrow;
+    render(false);
+  });
+  window.addEventListener("storage", (event) => {
+    if (event.key !== "protoyard:" + app.digest) return;
+    loadData();
+    redraw();
+  });
+  document.addEventListener("click", (event) => {
+    const key = event.target.closest("[data-key]");
+    if (key && app.main.contains(key)) app.opener = key.dataset.key;
+    if (app.menu && !app.menu.menu.contains(event.target)) closeMenu();
+    for (const box of document.querySelectorAll("details.filter[open]")) if (!box.contains(event.target)) box.open = false;
+  });
+  window.addEventListener("scroll", closeMenu, { passive: true });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && panelRecord() && !app.menu) pushParams({ open: "" });
+  });
+}
+""",
+}
+
+
+class _Assets(NamedTuple):
+    """Style and script as they stand in every page, each with its hash for the Content-Security-Policy."""
+
+    style: str
+    style_hash: str
+    script: str
+    script_hash: str
+    shelf: str
+    shelf_hash: str
+
+
+def _hash_source(text: str) -> str:
+    """What the Content-Security-Policy calls an inline block: `sha256-` and the digest in base 64."""
+    import base64
+    import hashlib
+
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def _lighten(text: str) -> str:
+    """An asset without its indentation and its comment lines: every page carries it, so it travels light."""
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith(("// ", "/* "))) + "\n"
+
+
+@once
+def _assets() -> _Assets:
+    style = "\n" + _lighten(TOKENS_CSS + PAGE_CSS)
+    shelf = "\n" + _lighten(TOKENS_CSS + SHELF_CSS)
+    parts = _lighten("".join(PAGE_JS_PARTS.values()))
+    script = f'\n(function () {{\n"use strict";\nconst app = {{}};\n{parts}start();\n}})();\n'
+    return _Assets(style, _hash_source(style), script, _hash_source(script), shelf, _hash_source(shelf))
+
+
+def _script_json(value: Any) -> str:
+    """JSON that is safe inside a script element: no character of it can end the block or start a comment."""
+    escapes = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
+    return render_json(value).translate(escapes)
+
+
+def _text(text: str) -> str:
+    """Text for markup: escaped, and without lone surrogates, which no UTF-8 file can hold."""
+    import html
+
+    return html.escape(text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def _fill(template: str, values: Mapping[str, str]) -> str:
+    from string import Template
+
+    return Template(template).substitute(values)
+
+
+def words_for(lang: str) -> Mapping[str, str]:
+    """The interface's words of a BCP 47 tag: its language's, else the first language's; missing ones too."""
+    table = json.loads(PAGE_WORDS)
+    first = next(iter(table.values()))
+    return {**first, **table.get(lang.split("-")[0], {})}
+
+
+def render_page(blueprint: Mapping[str, Any]) -> str:
+    """The self-contained page of a blueprint: one HTML file that opens from disk and sends no request."""
+    assets = _assets()
+    data = {
+        "words": words_for(blueprint["lang"]),
+        "icons": json.loads(PAGE_ICONS),
+        "blueprint": order_blueprint(blueprint),
+    }
+    values = {
+        **blueprint["theme"],
+        "lang": blueprint["lang"],
+        "dir": blueprint["dir"],
+        "title": _text(blueprint["title"]),
+        "digest": digest(blueprint),
+        "style": assets.style,
+        "style_hash": assets.style_hash,
+        "script": assets.script,
+        "script_hash": assets.script_hash,
+        "data": _script_json(data),
+    }
+    return _fill(PAGE_HTML, values)
+
+
+# How a variant's axes are said on the page that compares variants.
+# fmt: off
+_AXIS_LABELS = {
+    "navigation": "Navigation", "home": "Starts with", "main": "Main view", "detail": "A record opens as",
+    "entry": "Entry", "density": "Density",
+}
+_AXIS_VALUES = {
+    "sidebar": "Side bar", "topbar": "Top bar", "page": "Page", "panel": "Side panel", "dialog": "Dialog",
+    "guided": "Step by step",
+}
+# fmt: on
+
+
+def _render_shelf(title: str, palette: str, lang: str, direction: str, body: str) -> str:
+    assets = _assets()
+    values = {"title": _text(title), "palette": palette, "lang": lang, "dir": direction, "body": body}
+    return _fill(SHELF_HTML, {**values, "style": assets.shelf, "style_hash": assets.shelf_hash})
+
+
+def _render_answer(blueprint: Mapping[str, Any]) -> str:
+    variant, theme = blueprint["variant"], blueprint["theme"]
+    letter = variant["id"]
+    axes = "".join(
+        f"<div><dt>{label}</dt><dd>{_AXIS_VALUES.get(variant['axes'][name], variant['axes'][name].capitalize())}</dd></div>"
+        for name, label in _AXIS_LABELS.items()
+    )
+    cost = (
+        f'<p class="cost"><b>What it costs:</b> {_text(variant["cost"])}</p>' if variant.get("cost") else ""
+    )
+    return (
+        f'<li><article class="answer" data-palette="{theme["palette"]}">'
+        f'<div class="sketch" data-layout="{theme["layout"]}" data-main="{variant["axes"]["main"]}" aria-hidden="true">'
+        f"<b></b><span>{'<i></i>' * 6}</span></div>"
+        f'<p class="letter">Variant {letter.upper()}</p>'
+        f'<h2 dir="auto"><a href="{letter}/index.html">{_text(variant["question"])}</a></h2>'
+        f'<p class="why" dir="auto">{_text(variant.get("rationale", ""))}</p>{cost}'
+        f'<dl class="axes">{axes}</dl></article></li>'
+    )
+
+
+def render_variants_page(manifest: Mapping[str, Any], blueprints: Sequence[Mapping[str, Any]]) -> str:
+    """The page of one prototype: its variants side by side, each with the question it answers and its cost."""
+    first = blueprints[0]
+    answers = "\n".join(_render_answer(blueprint) for blueprint in blueprints)
+    count = f"{len(blueprints)} answers to one brief" if len(blueprints) > 1 else "One answer to a brief"
+    body = (
+        f'<p class="eyebrow">{count}</p>\n<h1 dir="auto">{_text(manifest["title"])}</h1>\n'
+        f'<p class="brief" dir="auto">{_text(manifest["brief"])}</p>\n<ul class="answers">\n{answers}\n</ul>\n'
+        '<p><a class="home" href="../index.html">All prototypes</a></p>'
+    )
+    return _render_shelf(manifest["title"], first["theme"]["palette"], "en", "ltr", body)
+
+
+def _render_entry(entry: Mapping[str, Any]) -> str:
+    slug = entry["slug"]
+    letters = "".join(
+        f'<a href="{slug}/{letter}/index.html" aria-label="Variant {letter.upper()} of {_text(entry["title"])}">'
+        f"{letter.upper()}</a>"
+        for letter in entry["variants"]
+    )
+    return (
+        f'<li><article class="answer"><h2 dir="auto"><a href="{slug}/index.html">{_text(entry["title"])}</a></h2>'
+        f'<p class="why clip" dir="auto">{_text(entry["brief"])}</p>'
+        f'<p class="letter">{_text(entry["created"][:10])}</p><div class="letters">{letters}</div></article></li>'
+    )
+
+
+def render_gallery(entries: Sequence[Mapping[str, Any]]) -> str:
+    """The gallery: one card an entry ({"slug", "title", "brief", "variants", "created"}), in the order given."""
+    cards = "\n".join(map(_render_entry, entries))
+    shown = f'<ul class="answers">\n{cards}\n</ul>' if entries else '<p class="brief">Nothing here yet.</p>'
+    body = f'<p class="eyebrow">Gallery</p>\n<h1>Prototypes</h1>\n{shown}'
+    return _render_shelf("Prototypes", PALETTES[0], "en", "ltr", body)
+
 
 # ======================================================================
 # §12 store: prototypes on disk
 # ======================================================================
-# Rules: uses §01-07, §10-11; knows no brief: it is handed blueprints.
+# Rules: uses §01-07, §10-11; knows no brief: it is handed blueprints. The layout is that of TOOLS §2. A
+# prototype is staged whole and renamed into place. A revision is committed by the replace of the manifest:
+# its history file is durable before, blueprint.json and pages are refreshed after. A refresh that was cut
+# off shows in the digest of an earlier revision and is rolled forward; for the next writer of anything to
+# find it, a mark lies in staging while a revision is under way. Who writes holds the lock from reading the
+# manifest on.
+
+_REVISING = ".revising"  # how the name of a mark ends; before it stand slug and letter
+
+
+def _manifest_part(**members: Any) -> dict[str, Any]:
+    required = list(members)
+    return {"type": "object", "required": required, "additionalProperties": False, "properties": members}
+
+
+_ANY_TEXT = {"type": "string"}
+_REVISION = _manifest_part(
+    revision={"type": "integer", "minimum": 1},
+    digest={"type": "string", "pattern": "sha256:[0-9a-f]{64}"},
+    summary=_ANY_TEXT,
+)
+_MANIFEST_VARIANT = _manifest_part(
+    id={"type": "string", "enum": list(VARIANT_LETTERS)},
+    question=_ANY_TEXT,
+    revisions={"type": "array", "items": _REVISION, "minItems": 1},
+)
+_MANIFEST = _manifest_part(
+    prototype={"const": 1},
+    title=_ANY_TEXT,
+    brief=_ANY_TEXT,
+    seed={"type": "integer", "minimum": 0, "maximum": SEED_MAX},
+    version=_ANY_TEXT,
+    created={"type": "string", "pattern": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"},
+    variants={"type": "array", "items": _MANIFEST_VARIANT, "minItems": 1},
+    promotions={"type": "array", "items": {"type": "object"}},
+)
+
+
+def check_manifest(value: Any) -> list[Problem]:
+    """Every problem of a parsed manifest: its schema's, then those of letters and revision numbers."""
+    problems = check_schema(value, _MANIFEST)
+    if problems:
+        return problems
+    letters = [variant["id"] for variant in value["variants"]]
+    if letters != sorted(set(letters)):
+        problems.append(Problem("/variants", "must hold each variant once, by letter"))
+    for index, variant in enumerate(value["variants"]):
+        numbers = [revision["revision"] for revision in variant["revisions"]]
+        if numbers != list(range(1, len(numbers) + 1)):
+            problems.append(Problem(f"/variants/{index}/revisions", "must be numbered 1, 2, 3 …"))
+    return problems
+
+
+def _folder_of(slug: str) -> str:
+    if not re.fullmatch(SLUG_PATTERN, slug):
+        raise Failure("not_found", f'"{slug}" is no slug', "see: protoyard list")
+    return f"{PROTOTYPES_DIR}/{slug}"
+
+
+def _history_file(folder: str, revision: int) -> str:
+    return f"{folder}/{HISTORY_DIR}/{revision:0{HISTORY_DIGITS}}.json"
+
+
+def _encode_manifest(manifest: Mapping[str, Any]) -> bytes:
+    return render_document(manifest).encode("utf-8")
+
+
+def _encode_blueprint(blueprint: Mapping[str, Any]) -> bytes:
+    return render_blueprint(blueprint).encode("utf-8")
+
+
+def _encode_page(blueprint: dict[str, Any]) -> bytes:
+    return render_page(blueprint).encode("utf-8")
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def read_manifest(workspace: Workspace, slug: str) -> dict[str, Any]:
+    """A prototype's manifest; `not_found` without one, `io_error` when it is damaged."""
+    file = f"{_folder_of(slug)}/{MANIFEST_NAME}"
+    try:
+        manifest = parse_json(workspace.read_bytes(file, max_bytes=MANIFEST_MAX_BYTES))
+        problems = check_manifest(manifest)
+    except JsonError as error:
+        problems = [Problem("", error.message)]
+    except Failure as failure:
+        if failure.code != "not_found":
+            raise
+        raise Failure("not_found", f"there is no prototype {slug}", "see: protoyard list") from failure
+    if problems:
+        message = f"{file} is damaged: {describe_problems(problems)}"
+        raise Failure("io_error", message, f"see: protoyard validate {_folder_of(slug)}")
+    return manifest
+
+
+def _list_entry(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What list and gallery say about a prototype."""
+    letters = [variant["id"] for variant in manifest["variants"]]
+    shown = {name: manifest[name] for name in ("title", "brief", "created")}
+    return {"slug": slug, **shown, "variants": letters}
+
+
+def _read_slugs(workspace: Workspace) -> list[str]:
+    if workspace.kind(PROTOTYPES_DIR) == "missing":
+        return []
+    names = workspace.read_names(PROTOTYPES_DIR)
+    return [name for name in names if re.fullmatch(SLUG_PATTERN, name)]
+
+
+def read_list(workspace: Workspace, *, limit: int, after: str = "") -> dict[str, Any]:
+    """One page: the next `limit` folders by slug after `after`; only their manifests are read.
+
+    {"prototypes": [{"slug", "title", "created", "variants"}]}, and where there are any "damaged": [{"slug",
+    "problem"}] and "next", the `after` of the next page.
+    """
+    slugs = [slug for slug in _read_slugs(workspace) if slug > after]
+    good: list[dict[str, Any]] = []
+    damaged: list[dict[str, Any]] = []
+    for slug in slugs[:limit]:
+        try:
+            entry = _list_entry(slug, read_manifest(workspace, slug))
+            del entry["brief"]
+            good.append(entry)
+        except Failure as failure:
+            damaged.append({"slug": slug, "problem": failure.message})
+    more = {"next": slugs[limit - 1]} if len(slugs) > limit else {}
+    return {"prototypes": good, **({"damaged": damaged} if damaged else {}), **more}
+
+
+def _parse_blueprint(file: str, data: bytes, known: Sequence[str]) -> tuple[dict[str, Any], str]:
+    """A blueprint file's value and digest; `invalid_blueprint` with all problems; a known digest has none."""
+    try:
+        value = parse_json(data)
+    except JsonError as error:
+        raise Failure("invalid_blueprint", f"{file}: {error.message}") from error
+    mark = digest(value) if isinstance(value, dict) else ""
+    problems = [] if mark in known else check_blueprint(value)
+    if problems:
+        raise Failure("invalid_blueprint", f"{file}: {describe_problems(problems)}")
+    return value, mark
+
+
+def read_revision(workspace: Workspace, folder: str, revision: Mapping[str, Any]) -> dict[str, Any]:
+    """The blueprint of a manifest's revision from a variant's history; `io_error` when it was changed."""
+    file = _history_file(folder, revision["revision"])
+    data = workspace.read_bytes(file, max_bytes=BLUEPRINT_FILE_MAX_BYTES)
+    blueprint, mark = _parse_blueprint(file, data, [revision["digest"]])
+    if mark != revision["digest"]:
+        raise Failure("io_error", f"{file} is not what was recorded", f"see: protoyard validate {folder}")
+    return blueprint
+
+
+def _read_committed(workspace: Workspace, folder: str, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each variant's current blueprint, from the history; none when one of them is damaged."""
+    try:
+        return [
+            read_revision(workspace, f"{folder}/{entry['id']}", entry["revisions"][-1])
+            for entry in manifest["variants"]
+        ]
+    except Failure:
+        return []
+
+
+class Variant(NamedTuple):
+    """A variant as it is; `state` is "current", "edited" (by hand) or "behind" (a refresh was cut off)."""
+
+    folder: str
+    blueprint: dict[str, Any]
+    revisions: list[dict[str, Any]]
+    state: str
+
+
+def load_variant(workspace: Workspace, folder: str, entry: Mapping[str, Any]) -> Variant:
+    """The variant of a manifest's entry, from blueprint.json or, where that is behind, from the history."""
+    file, revisions = f"{folder}/{BLUEPRINT_NAME}", entry["revisions"]
+    known = [revision["digest"] for revision in revisions]
+    if workspace.kind(file) != "missing":
+        data = workspace.read_bytes(file, max_bytes=BLUEPRINT_FILE_MAX_BYTES)
+        blueprint, mark = _parse_blueprint(file, data, known)
+        if mark == known[-1]:
+            return Variant(folder, blueprint, revisions, "current")
+        if mark not in known:
+            return Variant(folder, blueprint, revisions, "edited")
+    return Variant(folder, read_revision(workspace, folder, revisions[-1]), revisions, "behind")
+
+
+def _outline_variant(variant: Variant) -> dict[str, Any]:
+    """What `show` says about a variant without showing its blueprint."""
+    bp = variant.blueprint
+    return {
+        **({"edited": True} if variant.state == "edited" else {}),
+        "roles": [{name: role[name] for name in ("id", "label")} for role in bp["roles"]],
+        "entities": [
+            {"id": entity["id"], "label": entity["label"], "records": len(entity.get("records", ()))}
+            for entity in bp["entities"]
+        ],
+        "screens": [{name: screen[name] for name in ("id", "title", "type")} for screen in bp["screens"]],
+    }
+
+
+def read_prototype(workspace: Workspace, slug: str) -> dict[str, Any]:
+    """The manifest with folder and page; each variant with its last revisions, roles, entities, screens."""
+    manifest, folder, variants = read_manifest(workspace, slug), _folder_of(slug), []
+    for entry in manifest["variants"]:
+        own = f"{folder}/{entry['id']}"
+        shown = {
+            "id": entry["id"],
+            "question": entry["question"],
+            "folder": own,
+            "page": f"{own}/{PAGE_NAME}",
+        }
+        shown["revision"] = len(entry["revisions"])
+        shown["revisions"] = entry["revisions"][-REVISIONS_SHOWN:]
+        try:
+            shown.update(_outline_variant(load_variant(workspace, own, entry)))
+        except Failure as failure:
+            shown["problem"] = failure.message
+        variants.append(shown)
+    head = {"slug": slug, "folder": folder, "page": f"{folder}/{PAGE_NAME}"}
+    return {**head, **manifest, "variants": variants}
+
+
+def find_variant(manifest: Mapping[str, Any], slug: str, letter: str) -> dict[str, Any]:
+    """The manifest's entry of a variant; `not_found` names those that there are."""
+    for entry in manifest["variants"]:
+        if entry["id"] == letter:
+            return entry
+    letters = ", ".join(entry["id"] for entry in manifest["variants"])
+    raise Failure("not_found", f"{slug} has no variant {letter}", f"its variants: {letters}")
+
+
+def read_variant(workspace: Workspace, slug: str, letter: str) -> dict[str, Any]:
+    """{"slug", "variant", "folder", "page", "revision", "digest", "edited" if so, "blueprint" (whole)}."""
+    entry = find_variant(read_manifest(workspace, slug), slug, letter)
+    variant = load_variant(workspace, f"{_folder_of(slug)}/{letter}", entry)
+    return {
+        "slug": slug,
+        "variant": letter,
+        "folder": variant.folder,
+        "page": f"{variant.folder}/{PAGE_NAME}",
+        "revision": len(variant.revisions),
+        "digest": digest(variant.blueprint),
+        **({"edited": True} if variant.state == "edited" else {}),
+        "blueprint": variant.blueprint,
+    }
+
+
+# --- making a prototype ---------------------------------------------------------------------------
+
+
+def write_gallery(workspace: Workspace, call: Call) -> None:
+    """Renders prototypes/index.html anew: the GALLERY_MAX_PROTOTYPES newest; damaged ones are left out."""
+    entries = []
+    for slug in _read_slugs(workspace):
+        call.check()
+        try:
+            entries.append(_list_entry(slug, read_manifest(workspace, slug)))
+        except Failure:
+            continue
+    entries.sort(key=lambda entry: entry["created"], reverse=True)  # stable: by slug within a second
+    page = render_gallery(entries[:GALLERY_MAX_PROTOTYPES])
+    workspace.write_file(f"{PROTOTYPES_DIR}/{PAGE_NAME}", page.encode("utf-8"), call)
+
+
+def _publish_new(workspace: Workspace, stage: Stage, slug: str, derived: bool) -> str:
+    """Puts a staged prototype at its slug, a derived one at the next free number; the slug that it got."""
+    number, free = 1, slug
+    while derived and workspace.kind(_folder_of(free)) != "missing":
+        number += 1
+        free = f"{slug[: SLUG_MAX_CHARS - len(f'-{number}')].rstrip('-')}-{number}"
+    try:
+        stage.publish(_folder_of(free))
+    except Failure as failure:
+        if failure.code != "already_exists":
+            raise
+        hint = "choose another slug, or leave it out to get a numbered one"
+        raise Failure("already_exists", f"{_folder_of(free)} is there already", hint) from failure
+    return free
+
+
+def create_prototype(
+    workspace: Workspace,
+    call: Call,
+    *,
+    slug: str,
+    derived: bool,
+    title: str,
+    brief: str,
+    seed: int,
+    blueprints: Sequence[dict[str, Any]],
+    created: str = "",
+) -> dict[str, Any]:
+    """Stores one blueprint a variant as a new prototype: it appears whole or not at all.
+
+    A taken slug gets a number when it was `derived`, else it is `already_exists`. `created` is UTC.
+    {"slug", "folder", "page", "created", "variants": [{"id", "question", "page", "revision", "digest"}]}
+    """
+    call.step("render")
+    files, variants = {}, []
+    for blueprint in blueprints:
+        call.check()
+        letter, text = blueprint["variant"]["id"], _encode_blueprint(blueprint)
+        files.update({f"{letter}/{BLUEPRINT_NAME}": text, _history_file(letter, 1): text})
+        files[f"{letter}/{PAGE_NAME}"] = _encode_page(blueprint)
+        first = {"revision": 1, "digest": digest(blueprint), "summary": "First draft."}
+        variants.append({"id": letter, "question": blueprint["variant"]["question"], "revisions": [first]})
+    manifest = {
+        "prototype": 1,
+        "title": title,
+        "brief": brief,
+        "seed": seed,
+        "version": __version__,
+        "created": created or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "variants": variants,
+        "promotions": [],
+    }
+    files[MANIFEST_NAME] = _encode_manifest(manifest)
+    files[PAGE_NAME] = render_variants_page(manifest, blueprints).encode("utf-8")
+    call.step("lock")
+    with workspace.lock(call):
+        recover(workspace, call)
+        call.step("store")
+        with workspace.stage(call) as stage:
+            for name, data in files.items():
+                stage.write(name, data)
+            slug = _publish_new(workspace, stage, slug, derived)
+        call.step("gallery")
+        write_gallery(workspace, call)
+    return _describe_new(slug, manifest)
+
+
+def _describe_new(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    folder, variants = _folder_of(slug), []
+    for entry in manifest["variants"]:
+        shown = {"id": entry["id"], "question": entry["question"]}
+        shown["page"] = f"{folder}/{entry['id']}/{PAGE_NAME}"
+        variants.append({**shown, "revision": 1, "digest": entry["revisions"][-1]["digest"]})
+    head = {"slug": slug, "folder": folder, "page": f"{folder}/{PAGE_NAME}", "created": manifest["created"]}
+    return {**head, "variants": variants}
+
+
+# --- revisions ------------------------------------------------------------------------------------
+
+
+class Revised(NamedTuple):
+    """What `revise` did: the blueprint before and after, and the variant's current revision."""
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+    revision: int
+    taken_up: bool  # an edit by hand became a revision of its own first
+
+
+def _refresh(workspace: Workspace, call: Call, slug: str, letter: str, blueprint: dict[str, Any]) -> None:
+    """Brings blueprint.json and the pages up to the committed revision; a file that is so is left alone."""
+    manifest, folder = read_manifest(workspace, slug), _folder_of(slug)
+    files = {
+        f"{folder}/{letter}/{BLUEPRINT_NAME}": _encode_blueprint(blueprint),
+        f"{folder}/{letter}/{PAGE_NAME}": _encode_page(blueprint),
+    }
+    current = _read_committed(workspace, folder, manifest)
+    if current:
+        files[f"{folder}/{PAGE_NAME}"] = render_variants_page(manifest, current).encode("utf-8")
+    for file, data in files.items():
+        try:
+            same = workspace.read_bytes(file, max_bytes=len(data)) == data
+        except Failure:  # missing, longer, or a link: what cannot be replaced is refused by the write
+            same = False
+        if not same:
+            workspace.write_file(file, data, call)
+
+
+def _read_staged(workspace: Workspace) -> list[str]:
+    return workspace.read_names(STAGING_DIR) if workspace.kind(STAGING_DIR) == "folder" else []
+
+
+def recover(workspace: Workspace, call: Call) -> None:
+    """What every writer does first, with the lock held: finishes or drops what a killed one had under way."""
+    for name in _read_staged(workspace):
+        slug, _, letter = name.rpartition(_REVISING)[0].rpartition(".")
+        try:
+            if letter:
+                _roll_forward(workspace, call, slug, letter)
+        except Failure:  # the prototype is gone or damaged meanwhile: for `validate` to tell
+            continue
+    workspace.sweep(call)
+
+
+def _roll_forward(workspace: Workspace, call: Call, slug: str, letter: str) -> None:
+    entry = find_variant(read_manifest(workspace, slug), slug, letter)
+    variant = load_variant(workspace, f"{_folder_of(slug)}/{letter}", entry)
+    for ahead in (1, 2):  # written and not committed: the edit by hand that was taken up, and the revision
+        workspace.remove(_history_file(variant.folder, len(variant.revisions) + ahead))
+    if variant.state != "edited":
+        _refresh(workspace, call, slug, letter, variant.blueprint)
+
+
+def _commit_revisions(
+    workspace: Workspace,
+    call: Call,
+    slug: str,
+    manifest: Mapping[str, Any],
+    entry: dict[str, Any],
+    new: Sequence[tuple[dict[str, Any], str]],
+) -> None:
+    """Makes each new blueprint durable in the history, then commits all by the replace of the manifest."""
+    for blueprint, summary in new:
+        number = len(entry["revisions"]) + 1
+        file = _history_file(f"{_folder_of(slug)}/{entry['id']}", number)
+        workspace.write_file(file, _encode_blueprint(blueprint), call)
+        entry["revisions"].append({"revision": number, "digest": digest(blueprint), "summary": summary})
+        entry["question"] = blueprint["variant"]["question"]
+    workspace.write_file(f"{_folder_of(slug)}/{MANIFEST_NAME}", _encode_manifest(manifest), call)
+
+
+def revise(
+    workspace: Workspace,
+    call: Call,
+    slug: str,
+    letter: str,
+    change: Callable[[Variant], tuple[dict[str, Any], str]] | None,
+    *,
+    base: int | None = None,
+    dry_run: bool = False,
+) -> Revised:
+    """Adds what `change` makes of a variant, a checked blueprint and a summary, as its next revision.
+
+    An edit by hand becomes a revision of its own first. Without `change` that is all; the pages are rendered
+    anew in any case. `base` is the revision that the caller has seen: `conflict` when another one is current
+    or there is an edit by hand. Whatever `change` raises, and `dry_run`, leave everything as it is.
+    """
+    with workspace.lock(call):
+        if not dry_run:
+            recover(workspace, call)
+        manifest, folder = read_manifest(workspace, slug), f"{_folder_of(slug)}/{letter}"
+        entry = find_variant(manifest, slug, letter)
+        variant = load_variant(workspace, folder, entry)
+        number, edited = len(entry["revisions"]), variant.state == "edited"
+        if base is not None and (base != number or edited):
+            state = f"{number}, edited by hand since" if edited else f"{number}"
+            raise Failure("conflict", f"the current revision of {folder} is {state}", "see: protoyard show")
+        after, summary = change(variant) if change else (variant.blueprint, "")
+        new = [(variant.blueprint, "Edited by hand.")] if edited else []
+        new += [(after, summary)] if digest(after) != digest(variant.blueprint) else []
+        if not dry_run:
+            mark = f"{STAGING_DIR}/{slug}.{letter}{_REVISING}"
+            workspace.create_file(mark, b"")
+            call.step("commit")
+            if new:
+                _commit_revisions(workspace, call, slug, manifest, entry, new)
+            call.step("refresh")
+            _refresh(workspace, call, slug, letter, after)
+            workspace.discard(mark)
+        return Revised(variant.blueprint, after, number + len(new), edited)
+
+
+def previous_revision(workspace: Workspace, variant: Variant) -> dict[str, Any]:
+    """What an undo goes back to: the revision before the current one; the current one after a hand edit."""
+    back = -1 if variant.state == "edited" else -2
+    if len(variant.revisions) < -back:
+        raise Failure("not_found", f"{variant.folder} has no earlier revision to go back to")
+    return read_revision(workspace, variant.folder, variant.revisions[back])
+
+
+def record_promotion(workspace: Workspace, call: Call, slug: str, promotion: Mapping[str, Any]) -> None:
+    """Adds a promotion to the manifest."""
+    with workspace.lock(call):
+        recover(workspace, call)
+        manifest = read_manifest(workspace, slug)
+        manifest["promotions"].append(dict(promotion))
+        workspace.write_file(f"{_folder_of(slug)}/{MANIFEST_NAME}", _encode_manifest(manifest), call)
+
+
+# --- verifying ------------------------------------------------------------------------------------
+
+
+class _Report:
+    """What `verify` has found: `problems` make it invalid, `notes` are for people."""
+
+    __slots__ = ("call", "notes", "problems", "staged", "workspace")
+
+    def __init__(self, workspace: Workspace, call: Call | None) -> None:
+        self.workspace = workspace
+        self.call = call
+        self.staged = _read_staged(workspace)
+        self.problems: list[dict[str, str]] = []
+        self.notes: list[str] = []
+
+    def add(self, file: str, code: str, message: str, pointer: str = "") -> None:
+        self.problems.append({"file": file, "pointer": pointer, "code": code, "message": message})
+
+    def note(self, text: str, advice: str) -> None:
+        """A note on something unfinished: it may be in progress unless a probe says that nobody writes."""
+        free = self.workspace.lock_is_free()
+        self.notes.append(f"{text}; {advice}" if free else f"{text} (may be in progress)")
+
+    def read(self, file: str, max_bytes: int) -> bytes | None:
+        """The file's bytes; None, with a problem added, when they cannot be had. A cancellation point."""
+        if self.call is not None:
+            self.call.check()
+        try:
+            return self.workspace.read_bytes(file, max_bytes=max_bytes)
+        except Failure as failure:
+            missing = failure.code == "not_found"
+            self.add(
+                file, "missing" if missing else failure.code, "is missing" if missing else failure.message
+            )
+        return None
+
+    def parse(self, file: str, code: str, max_bytes: int, check: Callable[[Any], list[Problem]]) -> Any:
+        """A JSON file's value; None, with each of its problems added under `code`, when it is not sound."""
+        data = self.read(file, max_bytes)
+        if data is None:
+            return None
+        try:
+            value = parse_json(data)
+            problems = check(value)
+        except JsonError as error:
+            problems = [Problem("", error.message)]
+        for problem in problems:
+            self.add(file, code, problem.message, problem.pointer)
+        return None if problems else value
+
+    def compare(self, file: str, version: str, pages: Sequence[str]) -> None:
+        """Is a page what it may be? It may be older while a revision is under way, or of another version."""
+        data = self.read(file, PAGE_MAX_BYTES)
+        if data is None or data in [page.encode("utf-8") for page in pages]:
+            return
+        slug = file[len(PROTOTYPES_DIR) + 1 :].partition("/")[0]
+        if any(name.startswith(f"{slug}.") and name.endswith(_REVISING) for name in self.staged):
+            self.note(f"{file} is behind its blueprint", "the next writing command refreshes it")
+        elif version != __version__:
+            self.notes.append(
+                f"{file} is of version {version}, as the manifest says; iterate renders it anew"
+            )
+        else:
+            self.add(file, "page_differs", "is not what its blueprint renders to; iterate renders it anew")
+
+
+def _verify_history(
+    report: _Report, folder: str, revisions: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """Each revision's file against its digest; the current one's blueprint, None when it cannot be had."""
+    blueprint = None
+    for revision in revisions:
+        file = _history_file(folder, revision["revision"])
+        data = report.read(file, BLUEPRINT_FILE_MAX_BYTES)
+        try:
+            blueprint = None if data is None else _parse_blueprint(file, data, [revision["digest"]])[0]
+            differs = blueprint is not None and digest(blueprint) != revision["digest"]
+        except Failure:
+            differs, blueprint = True, None
+        if differs:
+            report.add(file, "history_differs", "is not what the manifest recorded for this revision")
+    ahead = _history_file(folder, len(revisions) + 1)
+    if report.workspace.kind(ahead) != "missing":
+        report.note(f"{ahead} is not in the manifest, a revision that was not committed", "iterate clears it")
+    return blueprint
+
+
+def _verify_variant(
+    report: _Report, folder: str, manifest: Mapping[str, Any], entry: Mapping[str, Any]
+) -> None:
+    """A variant's history, blueprint.json and page against its manifest entry and each other."""
+    file, known = f"{folder}/{BLUEPRINT_NAME}", [revision["digest"] for revision in entry["revisions"]]
+    current = _verify_history(report, folder, entry["revisions"])
+    blueprint = report.parse(file, "invalid_blueprint", BLUEPRINT_FILE_MAX_BYTES, check_blueprint)
+    if blueprint is None:
+        return
+    mark = digest(blueprint)
+    if mark != known[-1] and mark in known:
+        report.note(
+            f"{file} is still revision {known.index(mark) + 1} of {len(known)}", "iterate refreshes it"
+        )
+    elif mark != known[-1]:
+        advice = "it is valid, and iterate takes it up"
+        report.notes.append(f"{file} was edited by hand since revision {len(known)}; {advice}")
+    if blueprint["variant"]["id"] != entry["id"]:
+        report.add(file, "manifest_differs", f'must be "{entry["id"]}", as in the manifest', "/variant/id")
+    shown = [blueprint] if mark == known[-1] or current is None else [blueprint, current]
+    report.compare(f"{folder}/{PAGE_NAME}", manifest["version"], [render_page(one) for one in shown])
+
+
+def _verify_prototype(report: _Report, folder: str, only: str = "") -> None:
+    """A prototype's manifest, then every variant and the page above them; or one variant only."""
+    file = f"{folder}/{MANIFEST_NAME}"
+    manifest = report.parse(file, "invalid_manifest", MANIFEST_MAX_BYTES, check_manifest)
+    if manifest is None:
+        return
+    letters = [entry["id"] for entry in manifest["variants"]]
+    for name in report.workspace.read_names(folder):
+        if name in set(only or VARIANT_LETTERS) - set(letters):
+            report.add(file, "manifest_differs", f"does not know the variant {name}", "/variants")
+    for entry in manifest["variants"]:
+        if only in ("", entry["id"]):
+            _verify_variant(report, f"{folder}/{entry['id']}", manifest, entry)
+    current = [] if only else _read_committed(report.workspace, folder, manifest)
+    if current:  # else the history's problems are listed already
+        report.compare(
+            f"{folder}/{PAGE_NAME}", manifest["version"], [render_variants_page(manifest, current)]
+        )
+
+
+def _is_prototype(workspace: Workspace, path: str) -> bool:
+    """A folder in prototypes/, or a copy elsewhere."""
+    above = path.rpartition("/")[0]
+    return bool(path) and (above == PROTOTYPES_DIR or workspace.kind(f"{path}/{MANIFEST_NAME}") == "file")
+
+
+def verify(workspace: Workspace, path: str, call: Call | None = None) -> dict[str, Any]:
+    """What is wrong with a prototype's folder, a variant's folder or a blueprint .json file (a resolved path).
+
+    {"folder", "valid", "problems": [{"file", "pointer", "code", "message"}], "notes": [text]}. Codes:
+    `missing`, `invalid_manifest`, `invalid_blueprint`, `history_differs`, `manifest_differs`, `page_differs`,
+    or a Failure's for a file that cannot be read. A valid edit by hand, a refresh that was cut off and
+    leftovers are notes.
+    """
+    report = _Report(workspace, call)
+    above, _, name = path.rpartition("/")
+    kind = workspace.kind(path)
+    if kind == "missing":
+        raise Failure("not_found", f"{path} does not exist")
+    if kind == "other" or (kind == "file" and name.endswith(".json")):
+        workspace.read_bytes(path, max_bytes=BLUEPRINT_FILE_MAX_BYTES)  # what is wrong here is the argument
+        report.parse(path, "invalid_blueprint", BLUEPRINT_FILE_MAX_BYTES, check_blueprint)
+    elif kind == "folder" and _is_prototype(workspace, path):
+        _verify_prototype(report, path)
+    elif kind == "folder" and name in list(VARIANT_LETTERS) and _is_prototype(workspace, above):
+        _verify_prototype(report, above, only=name)
+    else:
+        message = f"folder: {path or '.'} is no prototype's folder, no variant's folder and no .json file"
+        raise Failure("invalid_arguments", message, "see: protoyard list")
+    if report.staged:
+        report.note(f"{STAGING_DIR} holds unfinished work", "the next writing command clears it")
+    return {"folder": path, "valid": not report.problems, "problems": report.problems, "notes": report.notes}
+
 
 # ======================================================================
 # §14 browser: find a browser, drive it by its pipe, take screenshots
@@ -2985,29 +9756,1751 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
 # ======================================================================
 # §15 operations: the rows that are tools and commands
 # ======================================================================
-# Rules: uses §01-14.
+# Rules: uses §01-14. One row is the only source of a tool's name, texts, arguments and annotations, of its
+# command, its options and the argument vector that the server builds. `patchFile` is `--patch-file`.
+
+
+class Argument(NamedTuple):
+    """One argument: its MCP name (camelCase), its JSON Schema, and how the command line takes it."""
+
+    name: str
+    schema: Mapping[str, Any]
+    required: bool = False
+    positional: bool = False
+    piped: bool = False  # on the command line `-` means standard input
+
+    @property
+    def option(self) -> str:
+        """The command-line option, or the bare name of a positional."""
+        kebab = re.sub("([A-Z])", lambda m: "-" + m[1].lower(), self.name)
+        return kebab if self.positional else f"--{kebab}"
+
+
+class Context:
+    """What an operation works with: its Call, the workspace, opened on first use, and how to read stdin."""
+
+    __slots__ = ("_workspace", "call", "directory", "stdin")
+
+    def __init__(self, call: Call, directory: str, stdin: Callable[[], bytes] | None = None) -> None:
+        self.call = call
+        self.directory = directory
+        self.stdin = stdin
+        self._workspace: Workspace | None = None
+
+    @property
+    def workspace(self) -> Workspace:
+        """The opened workspace; Failure no_workspace where it is none."""
+        if self._workspace is None:
+            self._workspace = Workspace(self.directory)
+        return self._workspace
+
+
+class Operation(NamedTuple):
+    """One row: an operation that is a command and, where `served`, a tool."""
+
+    name: str
+    title: str
+    description: str
+    arguments: tuple[Argument, ...]
+    run: Callable[[Context, dict[str, Any]], Any]
+    render: Callable[[Any], str] | None  # the data as text for people; None prints nothing
+    writes: bool = False
+    idempotent: bool = True
+    served: bool = True
+    exit_status: Callable[[Any], int] = lambda data: EXIT_DONE  # of the command line, from the data
+    check: Callable[[Mapping[str, Any]], Iterator[Problem]] = lambda values: iter(())
+
+    @property
+    def command(self) -> str:
+        """The name on the command line."""
+        return self.name.replace("_", "-")
+
+
+def render_input_schema(row: Operation) -> dict[str, Any]:
+    """The tool's `inputSchema`: flat, closed, with `required` even when empty (FIELD.md: hosts insist)."""
+    return {
+        "type": "object",
+        "properties": {argument.name: dict(argument.schema) for argument in row.arguments},
+        "required": [argument.name for argument in row.arguments if argument.required],
+        "additionalProperties": False,
+    }
+
+
+def render_tool(row: Operation) -> dict[str, Any]:
+    """The tool as `tools/list` shows it; every hint explicit, since hosts read a missing one as the worst."""
+    return {
+        "name": row.name,
+        "title": row.title,
+        "description": row.description,
+        "inputSchema": render_input_schema(row),
+        "annotations": {
+            "title": row.title,
+            "readOnlyHint": not row.writes,
+            "destructiveHint": False,
+            "idempotentHint": row.idempotent,
+            "openWorldHint": False,
+        },
+    }
+
+
+def check_arguments(row: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
+    """`values` with the defaults filled in; Failure invalid_arguments names every problem and its field."""
+    problems = check_schema(dict(values), render_input_schema(row))
+    for name, value in values.items():
+        if value == "-":
+            problems.append(
+                Problem(render_pointer("", name), "standard input (`-`) is for the command line only")
+            )
+    problems += row.check(values)
+    if problems:
+        named = [Problem(problem.pointer[1:], problem.message) for problem in problems]
+        raise Failure("invalid_arguments", describe_problems(named), f"see: protoyard {row.command} --help")
+    defaults = {a.name: a.schema["default"] for a in row.arguments if "default" in a.schema}
+    return {**defaults, **values}
+
+
+def build_argv(row: Operation, values: Mapping[str, Any]) -> list[str]:
+    """The argument vector of checked values: command, `--name=value`, one `--`, positionals (WIRE §10)."""
+    options, positionals = [], []
+    for argument in row.arguments:
+        value = values.get(argument.name)
+        if value is None or value is False:
+            continue
+        if argument.positional:
+            positionals.append(str(value))
+        else:
+            options.append(argument.option if value is True else f"{argument.option}={value}")
+    return [row.command, *options, "--", *positionals]
+
+
+# --- the runs: each takes a Context and checked values and returns the envelope's data ------------
+
+
+def run_quick(context: Context, values: dict[str, Any]) -> dict[str, Any]:
+    """Draft, fill and store the prototypes of a brief; data: slug, variants, entities, leftOut, warnings …"""
+    call, warnings = context.call, []
+    plain = clean_text(values["brief"]).strip()
+    brief = redact(plain)[:BRIEF_MAX_CHARS]
+    if brief != plain:
+        warnings.append(
+            "The brief held what looks like a secret; it was replaced by [redacted] before anything else."
+        )
+    call.step("draft")
+    draft = draft_blueprints(brief, seed=values.get("seed"), variants=values["variants"])
+    blueprints = []
+    for blueprint in draft.blueprints:
+        call.check()
+        blueprints.append(fill_records(blueprint)[0])
+    created = create_prototype(
+        context.workspace,
+        call,
+        slug=values.get("slug") or draft.slug,
+        derived="slug" not in values,
+        title=draft.title,
+        brief=brief,
+        seed=draft.seed,
+        blueprints=blueprints,
+    )
+    lead = blueprints[0]
+    return {
+        **created,
+        "title": draft.title,
+        "seed": draft.seed,
+        "roles": [role["label"] for role in lead["roles"]],
+        "entities": [
+            {
+                "id": e["id"],
+                "label": e["label"],
+                "records": len(e["records"]),
+                "because": e.get("because", ""),
+            }
+            for e in lead["entities"]
+        ],
+        "leftOut": list(draft.left_out),
+        "warnings": [*warnings, *draft.warnings],
+    }
+
+
+def run_list(context: Context, values: dict[str, Any]) -> dict[str, Any]:
+    """One page of prototypes by slug; data: prototypes, and `next` (for `after`) when there are more."""
+    return read_list(context.workspace, limit=values["limit"], after=values.get("after", ""))
+
+
+def run_show(context: Context, values: dict[str, Any]) -> dict[str, Any]:
+    """The manifest and a summary of each variant, or one variant's blueprint with its records cut short."""
+    letter = values.get("variant")
+    if letter is None:
+        return read_prototype(context.workspace, values["slug"])
+    shown = read_variant(context.workspace, values["slug"], letter)
+    if not values["records"]:
+        shown["blueprint"] = _cut_records(shown["blueprint"])
+    return shown
+
+
+def _cut_records(blueprint: dict[str, Any]) -> dict[str, Any]:
+    """The blueprint with RECORDS_SHOWN records of each entity and `recordCount` beside them."""
+    entities = []
+    for entity in blueprint["entities"]:
+        records = entity.get("records", [])
+        entities.append({**entity, "records": records[:RECORDS_SHOWN], "recordCount": len(records)})
+    return {**blueprint, "entities": entities}
+
+
+def run_validate(context: Context, values: dict[str, Any]) -> dict[str, Any]:
+    """Every problem of a prototype, a variant or a blueprint file; data: folder, valid, problems, notes."""
+    path = context.workspace.resolve(values["folder"], field="folder")
+    return verify(context.workspace, path)
+
+
+def run_blueprint_schema(context: Context, values: dict[str, Any]) -> dict[str, Any]:
+    """The blueprint's JSON Schema (draft 2020-12)."""
+    return blueprint_schema()
+
+
+def _check_quick(values: Mapping[str, Any]) -> Iterator[Problem]:
+    brief = values.get("brief")
+    if isinstance(brief, str) and brief and not clean_text(brief).strip():
+        yield Problem("/brief", "holds white space only; say in a sentence who does what with which things")
+
+
+def _check_show(values: Mapping[str, Any]) -> Iterator[Problem]:
+    for name in ("records", "against"):
+        if values.get(name) and "variant" not in values:
+            yield Problem(f"/{name}", "needs variant as well")
+
+
+# --- the data for people --------------------------------------------------------------------------
+
+
+def render_columns(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as aligned columns, two blanks apart; the last column is not padded."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)] if rows else []
+    lines = ("  ".join([*map(str.ljust, row, widths), row[-1]]).rstrip() for row in rows)
+    return "\n".join(lines)
+
+
+def _quick_text(data: Mapping[str, Any]) -> str:
+    lines = [f"{data['title']}  ({data['folder']}, seed {data['seed']})", ""]
+    lines.append(render_columns([[v["id"], v["page"], v["question"]] for v in data["variants"]]))
+    records = ", ".join(f"{entity['label']} ({entity['records']})" for entity in data["entities"])
+    lines += ["", f"Records:  {records}"]
+    if data["roles"]:
+        lines.append(f"Roles:    {', '.join(data['roles'])}")
+    lines += [f"Left out: {item['text']} ({item['reason']})" for item in data["leftOut"]]
+    lines += [f"Warning:  {warning}" for warning in data["warnings"]]
+    lines += ["", f"Open {data['folder']}/{PAGE_NAME} in a browser."]
+    return "\n".join(lines)
+
+
+def _list_text(data: Mapping[str, Any]) -> str:
+    rows = [
+        [p["slug"], "".join(p["variants"]), p["created"][: len(AS_OF_DATE)], p["title"]]
+        for p in data["prototypes"]
+    ]
+    lines = [render_columns(rows) if rows else "No prototypes yet. Make some: protoyard quick BRIEF"]
+    lines += [f"damaged: {item['slug']}: {item['problem']}" for item in data.get("damaged", ())]
+    if "next" in data:
+        lines.append(f"More: protoyard list --after={data['next']}")
+    return "\n".join(lines)
+
+
+def _show_text(data: Mapping[str, Any]) -> str:
+    return render_document(data).rstrip("\n")
+
+
+def _validate_text(data: Mapping[str, Any]) -> str:
+    lines = [f"{data['folder'] or '.'}: {'valid' if data['valid'] else 'not valid'}"]
+    for problem in data["problems"]:
+        lines.append(f"  {problem['file']} {problem['pointer']}  {problem['message']} ({problem['code']})")
+    lines += [f"  note: {note}" for note in data.get("notes", ())]
+    return "\n".join(lines)
+
+
+# --- the rows -------------------------------------------------------------------------------------
+
+_SLUG = {"type": "string", "pattern": SLUG_PATTERN, "maxLength": SLUG_MAX_CHARS}
+_LETTER = {"type": "string", "enum": list(VARIANT_LETTERS)}
+
+
+def _whole(description: str, least: int, most: int | None = None, **more: int) -> dict[str, Any]:
+    limits = {"minimum": least} if most is None else {"minimum": least, "maximum": most}
+    return {"type": "integer", "description": description, **limits, **more}
+
+
+def _flag(description: str) -> dict[str, Any]:
+    return {"type": "boolean", "description": description, "default": False}
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        name="quick",
+        title="Brief to prototypes",
+        description=(
+            "Turn a short brief into one to six clickable HTML prototypes with fictional data, stored "
+            "under prototypes/<slug>/ in the workspace. Write the brief as people talk: who does what "
+            'with which things, what is not wanted ("no payments"), limits ("28-day countdown"). Each '
+            "variant answers another question (work the list, move the work, plan the time, in the "
+            "field, keep up, one task at a time) on the same records. Answers with the slug, the page "
+            "of each variant to open in a browser, the records and roles that were understood, each "
+            "with the words that caused it, and what was left out and why. No model, no network; the "
+            "same brief, seed and variants give the same bytes. Never overwrites: a taken slug gets a "
+            "number. Afterwards look with `show`."
+        ),
+        arguments=(
+            Argument(
+                "brief",
+                {
+                    "type": "string",
+                    "description": "The brief, 1 to 4000 characters in any language.",
+                    "minLength": 1,
+                    "maxLength": BRIEF_MAX_CHARS,
+                },
+                required=True,
+                positional=True,
+                piped=True,
+            ),
+            Argument("seed", _whole("Decides the fictional data; default: from the brief.", 0, SEED_MAX)),
+            Argument(
+                "variants",
+                _whole("How many variants.", 1, len(VARIANT_LETTERS), default=VARIANTS_DEFAULT),
+            ),
+            Argument(
+                "slug", {**_SLUG, "description": "Folder name; default: from the title, numbered if taken."}
+            ),
+        ),
+        run=run_quick,
+        render=_quick_text,
+        writes=True,
+        idempotent=False,
+        check=_check_quick,
+    ),
+    Operation(
+        name="list",
+        title="List prototypes",
+        description=(
+            "List the prototypes of the workspace by slug, with title, variants and time of creation. "
+            "Pages: when the answer holds `next`, call again with it as `after`."
+        ),
+        arguments=(
+            Argument("limit", _whole("How many at most.", 1, LIST_LIMIT_MAX, default=LIST_LIMIT_DEFAULT)),
+            Argument(
+                "after", {**_SLUG, "description": "Only slugs that sort after this one; it need not exist."}
+            ),
+        ),
+        run=run_list,
+        render=_list_text,
+    ),
+    Operation(
+        name="show",
+        title="Show a prototype",
+        description=(
+            "Show one prototype. Without `variant`: its manifest (brief, seed, revisions) and a "
+            "summary of each variant (screens, records, roles). With `variant`: that variant's "
+            "blueprint, the JSON that the page is rendered from, its records cut to the first 3 of "
+            "each entity plus `recordCount` unless `records` is true."
+        ),
+        arguments=(
+            Argument(
+                "slug", {**_SLUG, "description": "The prototype's slug, as `list` gives it."}, True, True
+            ),
+            Argument("variant", {**_LETTER, "description": "The variant's letter."}),
+            Argument("records", _flag("All records of the variant, not the first 3 of each entity.")),
+        ),
+        run=run_show,
+        render=_show_text,
+        check=_check_show,
+    ),
+    Operation(
+        name="validate",
+        title="Validate files",
+        description=(
+            "Check a prototype folder, a variant folder or a blueprint .json file of the workspace: "
+            "the blueprint against its schema and rules, and whether page, history and manifest "
+            "agree. Answers with `valid` and every problem with file, JSON pointer, code and message. "
+            "Hand edits of a blueprint are welcome: check them here."
+        ),
+        arguments=(
+            Argument(
+                "folder",
+                {
+                    "type": "string",
+                    "description": "Path in the workspace, for example prototypes/inspections/a.",
+                },
+                required=True,
+                positional=True,
+            ),
+        ),
+        run=run_validate,
+        render=_validate_text,
+        exit_status=lambda data: EXIT_DONE if data["valid"] else EXIT_FAILED,
+    ),
+    Operation(
+        name="blueprint_schema",
+        title="Blueprint schema",
+        description=(
+            "The JSON Schema (draft 2020-12) of a blueprint, with titles and descriptions: what "
+            "entities, fields, screens, flows and themes may hold. Read it before you write or change "
+            "a blueprint."
+        ),
+        arguments=(),
+        run=run_blueprint_schema,
+        render=_show_text,
+    ),
+)
 
 # ======================================================================
 # §16 cli: parser from the rows, execute, printing for people
 # ======================================================================
-# Rules: uses §01-07, §15.
+# Rules: uses §01-07, §15; knows rows only as they are handed in. argparse only splits: every value stays a
+# string until §04 has judged it, so that all problems come at once. `execute` is the one entry of both doors.
+
+_COMMON = (
+    ("--workspace", "DIR", "the folder to work in (default: PROTOYARD_WORKSPACE, else the current one)"),
+    ("--json", None, "print the envelope as JSON"),
+)
+
+
+class Invocation(NamedTuple):
+    """A parsed command line: its row, the values given (not yet checked), and --workspace."""
+
+    row: Operation
+    values: dict[str, Any]
+    workspace: str | None
+
+
+def _build_parser(row: Operation) -> Any:
+    from argparse import ArgumentParser
+
+    class Parser(ArgumentParser):
+        def error(self, message: str) -> None:
+            raise Failure("invalid_arguments", message, f"see: protoyard {row.command} --help")
+
+    parser = Parser(prog=f"protoyard {row.command}", description=row.description, allow_abbrev=False)
+    for argument in row.arguments:
+        text = argument.schema["description"].replace("%", "%%")
+        if argument.positional:
+            parser.add_argument(argument.name, nargs="?", metavar=argument.name.upper(), help=text)
+        elif argument.schema["type"] == "boolean":
+            parser.add_argument(
+                argument.option, dest=argument.name, action="store_true", default=None, help=text
+            )
+        else:
+            name = argument.schema["type"].upper() if "enum" not in argument.schema else "NAME"
+            parser.add_argument(argument.option, dest=argument.name, metavar=name, help=text)
+    for option, metavar, text in _COMMON:
+        more = {"metavar": metavar} if metavar else {"action": "store_true"}
+        parser.add_argument(option, dest=f"common {option}", help=text, **more)
+    return parser
+
+
+_PARSERS: dict[str, Any] = {}  # by command; building one costs more than using it
+
+
+def _typed(argument: Argument, given: Any) -> Any:
+    """What an option's text means under its schema; text that means no integer stays text, for §04 to refuse."""
+    if argument.schema["type"] == "integer" and re.fullmatch("-?[0-9]{1,20}", given):
+        return int(given)
+    return given
+
+
+def find_row(command: str, rows: Sequence[Operation]) -> Operation:
+    """The row of a command; Failure unknown_tool with the nearest one."""
+    for row in rows:
+        if row.command == command:
+            return row
+    guess = nearest(command, [row.command for row in rows])
+    hint = f"did you mean: protoyard {guess}" if guess else "see: protoyard --help"
+    raise Failure("unknown_tool", f'there is no command "{command}"', hint)
+
+
+def parse_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> Invocation:
+    """The invocation that `argv` (command first) spells; Failure unknown_tool or invalid_arguments."""
+    row = find_row(argv[0], rows)
+    parser = _PARSERS.get(row.command) or _PARSERS.setdefault(row.command, _build_parser(row))
+    # What follows the first `--` is dealt out here: argparse has treated the mark differently over the years.
+    mark = argv.index("--") if "--" in argv else len(argv)
+    found, extra = parser.parse_known_args(list(argv[1:mark]))
+    given = {name: value for name, value in vars(found).items() if value is not None}
+    free = [a.name for a in row.arguments if a.positional and a.name not in given]
+    given.update(zip(free, argv[mark + 1 :]))
+    extra += argv[mark + 1 :][len(free) :]
+    values = {a.name: _typed(a, given[a.name]) for a in row.arguments if a.name in given}
+    if extra:
+        unknown = [f"{word}: is no option of {row.command}, or one argument too many" for word in extra]
+        message = "; ".join(unknown + _argument_problems(row, values))
+        raise Failure("invalid_arguments", message, f"see: protoyard {row.command} --help (quote a brief)")
+    return Invocation(row, values, given.get("common --workspace"))
+
+
+def _argument_problems(row: Operation, values: Mapping[str, Any]) -> list[str]:
+    try:
+        check_arguments(row, values)
+    except Failure as failure:
+        return [failure.message]
+    return []
+
+
+def _take_stdin(context: Context, row: Operation, values: dict[str, Any]) -> dict[str, Any]:
+    """The values with `-` of a piped argument replaced by standard input, where there is one."""
+    taken = dict(values)
+    for argument in row.arguments:
+        if argument.piped and context.stdin and taken.get(argument.name) == "-":
+            taken[argument.name] = context.stdin().decode("utf-8", "replace").removeprefix("\ufeff")
+    return taken
+
+
+def run_invocation(invocation: Invocation, context: Context) -> Any:
+    """[8/9] Check the values, open the workspace where it is needed, run the row; returns its data."""
+    row = invocation.row
+    values = check_arguments(row, _take_stdin(context, row, invocation.values))
+    if row.served:
+        context.workspace  # noqa: B018  opened first: a missing workspace is said before anything else
+    return row.run(context, values)
+
+
+def execute(
+    argv: Sequence[str],
+    *,
+    rows: Sequence[Operation],
+    call: Call,
+    directory: str | None = None,
+    stdin: Callable[[], bytes] | None = None,
+) -> dict[str, Any]:
+    """[7/9] Run one command and return its envelope (WIRE §6); raises only Stopped. The choke point of both doors."""
+    command = argv[0].replace("-", "_")[:TOOL_NAME_SHOWN_CHARS]
+    try:
+        invocation = parse_command_line(argv, rows)
+        where = directory if directory is not None else find_directory(invocation.workspace)
+        return {
+            "ok": True,
+            "command": command,
+            "data": run_invocation(invocation, Context(call, where, stdin)),
+        }
+    except Failure as failure:
+        return failed(command, failure)
+
+
+def find_directory(option: str | None) -> str:
+    """The workspace directory as given: the option, else PROTOYARD_WORKSPACE, else the current directory."""
+    given = option if option is not None else os.environ.get("PROTOYARD_WORKSPACE")
+    return os.curdir if given is None else given
+
+
+def failed(command: str, failure: Failure) -> dict[str, Any]:
+    """The envelope of a failure; the hint is left out where there is none."""
+    error = {"code": failure.code, "message": failure.message}
+    return {
+        "ok": False,
+        "command": command,
+        "error": {**error, **({"hint": failure.hint} if failure.hint else {})},
+    }
+
+
+# --- for people -----------------------------------------------------------------------------------
+
+
+def _paint(text: str, code: str, stream: Any) -> str:
+    plain = os.environ.get("NO_COLOR") or not stream.isatty()
+    return text if plain else f"\x1b[{code}m{text}\x1b[0m"
+
+
+def write_text(stream: Any, text: str) -> None:
+    """Write a text and a newline; what the stream's encoding cannot say becomes `?`, never an exception."""
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+    stream.flush()
+
+
+def _print_failure(error: Mapping[str, str]) -> None:
+    write_text(sys.stderr, f"{_paint(error['code'], '31', sys.stderr)}: {error['message']}")
+    if "hint" in error:
+        write_text(sys.stderr, _paint(error["hint"], "2", sys.stderr))
+
+
+def print_outcome(envelope: Mapping[str, Any], rows: Sequence[Operation], as_json: bool) -> int:
+    """Print an envelope, as JSON or for people (a failure on stderr); returns the exit status."""
+    shown = clean(envelope)
+    if as_json:
+        sys.stdout.buffer.write((render_json(shown) + "\n").encode("utf-8"))
+        sys.stdout.flush()
+    elif not shown["ok"]:
+        _print_failure(shown["error"])
+    if not envelope["ok"]:
+        return FAILURES[envelope["error"]["code"]].exit_status
+    row = next(row for row in rows if row.name == envelope["command"])
+    if not as_json and row.render:
+        write_text(sys.stdout, row.render(shown["data"]))
+    return row.exit_status(envelope["data"])
+
+
+def render_help(rows: Sequence[Operation]) -> str:
+    """The overview: every command with its title."""
+    commands = render_columns([["  " + row.command, row.title] for row in rows])
+    return (
+        f"protoyard {__version__}: short briefs into clickable HTML prototypes\n\n"
+        f"usage: protoyard COMMAND [OPTION...] [--] [ARGUMENT]\n\n{commands}\n\n"
+        "Every command takes --workspace DIR, --json and --help. Start with:\n"
+        '  protoyard quick "A small library lends books to members."'
+    )
+
+
+def run_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> int:
+    """Run one command line and print its outcome; returns the exit status."""
+    first = argv[0] if argv else ""
+    if first in ("", "-h", "--help", "help"):
+        write_text(sys.stdout if first else sys.stderr, render_help(rows))
+        return EXIT_DONE if first else EXIT_USAGE
+    if first in ("-V", "--version"):
+        write_text(sys.stdout, f"protoyard {__version__}")
+        return EXIT_DONE
+    words = argv[: argv.index("--")] if "--" in argv else argv
+    envelope = execute(argv, rows=rows, call=Call(), stdin=lambda: sys.stdin.buffer.read())
+    return print_outcome(envelope, rows, "--json" in words)
+
 
 # ======================================================================
 # §17 protocol: sans-I/O JSON-RPC and MCP core for both revisions
 # ======================================================================
-# Rules: uses §01-04; the tools' table is an argument; pure.
+# Rules: uses §01-04; the tools' table is an argument; pure. Bytes go in, effects come out (WIRE §1-7); the choke
+# point is `Session.receive`. Which ids are in flight, cancelled or answered is known here and nowhere else. What the
+# revisions do differently stands in the columns of METHODS. Results that never change are rendered once, as bytes.
+
+
+class ToolCall(NamedTuple):
+    """One `tools/call` in flight; two calls are the same only if they are the same object."""
+
+    id: str | int
+    name: str
+    arguments: dict[str, Any]
+    progress_token: str | int | None
+    revision: str
+
+
+class Send(NamedTuple):
+    """Effect: write this line to the client."""
+
+    line: bytes
+
+
+class Start(NamedTuple):
+    """Effect: start this call and bring its outcome to `Session.finish`."""
+
+    call: ToolCall
+
+
+class Cancel(NamedTuple):
+    """Effect: stop this call; nobody waits for its answer."""
+
+    call: ToolCall
+
+
+class Fault(NamedTuple):
+    """Effect: tell the operator about a fault of ours; the client got its -32603."""
+
+    trace: str
+
+
+Effect = Any  # Send | Start | Cancel | Fault: a union of classes cannot be written in an alias on 3.9
+
+
+class Refused(Exception):
+    """A message that is answered with a JSON-RPC error: to which id (None: null), code, message, data."""
+
+    def __init__(self, identity: str | int | None, code: int, message: str, **data: Any) -> None:
+        super().__init__(message)
+        self.identity = identity
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+# --- framing (WIRE §1) ----------------------------------------------------------------------------
+
+
+class Framer:
+    """Bytes in any split become lines without their endings; None stands for a line that was too long."""
+
+    __slots__ = ("_head", "_is_dropping", "_limit", "_line")
+
+    def __init__(self, limit: int = LINE_MAX_BYTES) -> None:
+        self._limit = limit
+        self._line = bytearray()  # of a line whose end has not come: limit + 1 bytes and one read at most
+        self._is_dropping = False
+        self._head: bytes | None = (
+            b""  # the stream's first bytes, as long as they may become a byte order mark
+        )
+
+    def feed(self, data: bytes) -> list[bytes | None]:
+        """The lines that `data` completes, blank ones left out."""
+        if self._head is not None:
+            data = self._head + data
+            if len(data) < len(BYTE_ORDER_MARK) and BYTE_ORDER_MARK.startswith(data):
+                self._head = data
+                return []
+            self._head = None
+            data = data.removeprefix(BYTE_ORDER_MARK)
+        return self._split(data)
+
+    def end(self) -> list[bytes | None]:
+        """The line that the end of input completes, if there is one."""
+        data, self._head = self._head or b"", None
+        lines = self._split(data)
+        if len(self._line) > self._limit:  # only a line feed makes a carriage return part of the ending
+            return [*lines, None]
+        return [*lines, *self._split(b"\n")]
+
+    def _split(self, data: bytes) -> list[bytes | None]:
+        lines: list[bytes | None] = []
+        pieces = data.split(b"\n")
+        rest = pieces.pop()
+        for piece in pieces:
+            if self._line or self._is_dropping:
+                self._keep(piece, lines)
+                piece = bytes(self._line)
+                self._line.clear()
+            is_over = len(piece) - piece.endswith(b"\r") > self._limit
+            if is_over or (piece.strip(JSON_BLANKS) and not self._is_dropping):
+                lines.append(None if is_over else piece)
+            self._is_dropping = False
+        self._keep(rest, lines)
+        return lines
+
+    def _keep(self, piece: bytes, lines: list[bytes | None]) -> None:
+        """Add to the unfinished line; one that has become too long is told at once, then dropped to its end."""
+        if self._is_dropping:
+            return
+        self._line += piece
+        if len(self._line) - self._line.endswith(b"\r") > self._limit:
+            self._line.clear()
+            self._is_dropping = True
+            lines.append(None)
+
+
+# --- one message (WIRE §3) ------------------------------------------------------------------------
+
+_ABSENT: Any = object()
+_ONE_OF_BOTH = " or ".join(REVISIONS)
+
+
+class Message(NamedTuple):
+    """A well-formed request, or a notification (`id` absent); `params` not yet looked at."""
+
+    id: Any
+    method: str
+    params: Any
+
+
+class Request(NamedTuple):
+    """A request whose revision is known."""
+
+    id: str | int
+    method: str
+    params: dict[str, Any]
+    revision: str
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, (str, int)) and not isinstance(value, bool)
+
+
+def _shown(value: str | int) -> str:
+    """A name or an id as a message shows it: as JSON, cut."""
+    text = json.dumps(value)
+    return text if len(text) <= TOOL_NAME_SHOWN_CHARS else text[:TOOL_NAME_SHOWN_CHARS] + "…"
+
+
+def check_message(message: Any) -> Message | None:
+    """The parts of a JSON-RPC message, None for a response (which nobody asked for); Refused in WIRE §3's order."""
+    if isinstance(message, list):
+        text = "a message must be an object; batches are no part of this protocol: send one message per line"
+        raise Refused(None, INVALID_REQUEST, text)
+    if not isinstance(message, dict):
+        raise Refused(None, INVALID_REQUEST, f"a message must be an object, not {type_name(message)}")
+    if "method" not in message and ("result" in message or "error" in message):
+        return None
+    identity = message.get("id", _ABSENT)
+    known = identity if _is_id(identity) else None
+    if message.get("jsonrpc") != "2.0":
+        raise Refused(known, INVALID_REQUEST, 'the member "jsonrpc" must be "2.0"')
+    if known is None and identity is not _ABSENT:
+        text = 'the member "id" must be a string or an integer; a notification has none'
+        raise Refused(None, INVALID_REQUEST, text)
+    if not isinstance(message.get("method"), str):
+        raise Refused(known, INVALID_REQUEST, 'the member "method" must be a string')
+    return Message(identity, message["method"], message.get("params", _ABSENT))
+
+
+def _check_object(identity: str | int, owner: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A member that must be an object where it is present; the empty one where it is not."""
+    value = owner.get(name, _ABSENT)
+    if value is not _ABSENT and not isinstance(value, dict):
+        raise Refused(identity, INVALID_PARAMS, f'"{name}" must be an object, not {type_name(value)}')
+    return {} if value is _ABSENT else value
+
+
+def _check_text(identity: str | int, owner: Mapping[str, Any], name: str, which: str) -> str:
+    value = owner.get(name)
+    if not isinstance(value, str):
+        raise Refused(identity, INVALID_PARAMS, f'"{name}" must be a string: {which}')
+    return value
+
+
+def _check_supported(identity: str | int, named: str) -> None:
+    if named not in REVISIONS:
+        text = "Unsupported protocol version"
+        raise Refused(identity, UNSUPPORTED_VERSION, text, supported=list(REVISIONS), requested=named)
+
+
+def check_revision(message: Message, params: Mapping[str, Any], is_greeted: bool) -> str:
+    """The revision that serves a request other than `initialize`; Refused in the order of WIRE §4."""
+    meta = _check_object(message.id, params, "_meta")
+    named = _check_text(message.id, meta, META_VERSION, _ONE_OF_BOTH) if META_VERSION in meta else None
+    if named is not None:
+        _check_supported(message.id, named)
+    for name in (META_CAPABILITIES, META_CLIENT):
+        _check_object(message.id, meta, name)
+    if named is not None:
+        return named
+    if is_greeted or message.method == "ping":
+        return LEGACY
+    text = f'name a revision in params._meta["{META_VERSION}"], or send "initialize" first'
+    raise Refused(message.id, INVALID_PARAMS, text, supported=list(REVISIONS))
+
+
+# --- what goes out --------------------------------------------------------------------------------
+
+
+def _render_id(identity: str | int) -> bytes:
+    return render_wire(identity)[:-1] if isinstance(identity, str) else b"%d" % identity
+
+
+def _render_result(identity: str | int, result: bytes) -> bytes:
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (_render_id(identity), result)
+
+
+def _render_error(refused: Refused) -> bytes:
+    error = {
+        "code": refused.code,
+        "message": refused.message,
+        **({"data": refused.data} if refused.data else {}),
+    }
+    return render_wire({"jsonrpc": "2.0", "id": refused.identity, "error": clean(error)})
+
+
+class Facts(NamedTuple):
+    """What the results are made of: the tools as `tools/list` shows them, who we are, how to use us."""
+
+    tools: Sequence[Mapping[str, Any]]
+    server_info: Mapping[str, str]
+    instructions: str
+
+
+def _modern(facts: Facts, *, is_cacheable: bool = False) -> dict[str, Any]:
+    cache = {"ttlMs": LIST_TTL_MS, "cacheScope": "public"} if is_cacheable else {}
+    return {"resultType": "complete", **cache, "_meta": {META_SERVER: facts.server_info}}
+
+
+def _discovery(facts: Facts) -> dict[str, Any]:
+    about = {"supportedVersions": list(REVISIONS), "capabilities": {"tools": {}}}
+    return {**about, "instructions": facts.instructions, **_modern(facts, is_cacheable=True)}
+
+
+def _greeting(facts: Facts) -> dict[str, Any]:
+    about = {"protocolVersion": LEGACY, "capabilities": {"tools": {}}, "serverInfo": facts.server_info}
+    return {**about, "instructions": facts.instructions}
+
+
+# --- the session ----------------------------------------------------------------------------------
+
+
+class _Flight:
+    """A call in flight and how far its progress was told."""
+
+    __slots__ = ("call", "done", "told_at")
+
+    def __init__(self, call: ToolCall) -> None:
+        self.call = call
+        self.done = self.told_at = float("-inf")
+
+
+class Session:
+    """One client on one stream: bytes in, effects out. Its methods are called one at a time, `render` excepted."""
+
+    def __init__(
+        self, tools: Sequence[Mapping[str, Any]], server_info: Mapping[str, str], instructions: str
+    ) -> None:
+        self._facts = Facts(tools, server_info, instructions)
+        self._framer = Framer()
+        self._flights: dict[str | int, _Flight] = {}  # by id: 1 and "1" differ, nothing else is an id
+        self._prepared: dict[tuple[str, str], bytes] = {}
+        self.is_greeted = False
+
+    def receive(self, data: bytes) -> list[Effect]:
+        """[2/9] The effects of the next bytes from the client, split anywhere. The choke point of all input."""
+        return [effect for line in self._framer.feed(data) for effect in self._on_line(line)]
+
+    def end_of_input(self) -> list[Effect]:
+        """The effects of a last line without its newline."""
+        return [effect for line in self._framer.end() for effect in self._on_line(line)]
+
+    def finish(self, call: ToolCall, reply: bytes | None) -> list[Effect]:
+        """[9/9] A call is over: its answer, rendered, goes out and its id is free; nothing if it was cancelled.
+
+        Completed, failed and timed out calls all end here; `reply` None gives no answer.
+        """
+        if not self._is_in_flight(call):
+            return []
+        del self._flights[call.id]
+        return [] if reply is None else [Send(reply)]
+
+    def render(self, call: ToolCall, text: str, *, is_error: bool) -> bytes:
+        """The answer to a call, for `finish`, with `text` as its one item; may be called from any thread."""
+        more = self.prepared("tools/call", call.revision)[1:-1]
+        shape = b'{"content":[{"type":"text","text":%b}],"isError":%b%b%b}'
+        error = b"true" if is_error else b"false"
+        return _render_result(call.id, shape % (render_wire(text)[:-1], error, b"," if more else b"", more))
+
+    def progress(
+        self, call: ToolCall, done: float, total: float | None, message: str, now: float
+    ) -> list[Effect]:
+        """A progress notification, if one was asked for and is due; `now` in seconds of any steady clock."""
+        if call.progress_token is None or not self._is_in_flight(call):
+            return []
+        flight = self._flights[call.id]
+        if done <= flight.done or now - flight.told_at < PROGRESS_INTERVAL_SECONDS:
+            return []
+        flight.done, flight.told_at = done, now
+        params = {"progressToken": call.progress_token, "progress": done}
+        params.update({} if total is None else {"total": total}, message=clean(message))
+        return [Send(render_wire({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}))]
+
+    def prepared(self, method: str, revision: str) -> bytes:
+        """The JSON of a method's fixed members in one revision, rendered on first use."""
+        key = (method, revision)
+        if key not in self._prepared:
+            self._prepared[key] = render_wire(METHODS[method].column(revision)(self._facts))[:-1]
+        return self._prepared[key]
+
+    def cancel(self, call_id: Any) -> list[Effect]:
+        """The client gives up a call: its id is free at once and no answer follows; unknown ids are ignored."""
+        flight = self._flights.pop(call_id, None) if _is_id(call_id) else None
+        return [] if flight is None else [Cancel(flight.call)]
+
+    def fly(self, call: ToolCall) -> list[Effect]:
+        """A call begins; its id is taken until `finish` or `cancel`."""
+        self._flights[call.id] = _Flight(call)
+        return [Start(call)]
+
+    def _is_in_flight(self, call: ToolCall) -> bool:
+        flight = self._flights.get(call.id)
+        return flight is not None and flight.call is call
+
+    def _on_line(self, line: bytes | None) -> list[Effect]:
+        """One line, whatever it holds: the border at which every exception ends."""
+        message = None
+        try:
+            if line is None:
+                text = (
+                    f"a line is longer than {LINE_MAX_BYTES} bytes; name a file instead of sending its text"
+                )
+                raise Refused(None, INVALID_REQUEST, text)
+            message = check_message(decode_message(line))
+            if message is None:
+                return []
+            return on_notification(self, message) if message.id is _ABSENT else self._on_request(message)
+        except JsonError as error:
+            return [Send(_render_error(Refused(None, error.code, error.message)))]
+        except Refused as refused:
+            return [Send(_render_error(refused))]
+        except Exception:
+            return self._on_fault(message)
+
+    def _on_fault(self, message: Message | None) -> list[Effect]:
+        from traceback import format_exc
+
+        effects: list[Effect] = [Fault(format_exc())]
+        if message is None or message.id is not _ABSENT:
+            text = "internal error; its details are on the server's standard error"
+            effects.append(Send(_render_error(Refused(message and message.id, INTERNAL_ERROR, text))))
+        return effects
+
+    def _on_request(self, message: Message) -> list[Effect]:
+        given = {} if message.params is _ABSENT else {"params": message.params}
+        params = _check_object(message.id, given, "params")
+        if message.id in self._flights:
+            text = f"the id {_shown(message.id)} is that of a call still in flight; use another one"
+            raise Refused(None, INVALID_REQUEST, text)
+        row = METHODS.get(message.method)
+        revision = (row and row.always) or check_revision(message, params, self.is_greeted)
+        return answer_request(self, Request(message.id, message.method, params, revision))
+
+
+# --- the methods (WIRE §5) ------------------------------------------------------------------------
+
+
+def on_notification(session: Session, message: Message) -> list[Effect]:
+    """A message without id: only a cancellation has an effect, and nothing is ever answered."""
+    if message.method == "notifications/cancelled" and isinstance(message.params, dict):
+        return session.cancel(message.params.get("requestId"))
+    return []
+
+
+def on_fixed(session: Session, request: Request) -> list[Effect]:
+    """Answer with what never changes: `ping`, `server/discover`."""
+    return [Send(_render_result(request.id, session.prepared(request.method, request.revision)))]
+
+
+def on_initialize(session: Session, request: Request) -> list[Effect]:
+    """The handshake, which exists in the legacy revision only, whichever of the two is named."""
+    named = _check_text(request.id, request.params, "protocolVersion", _ONE_OF_BOTH)
+    for name in ("capabilities", "clientInfo"):
+        _check_object(request.id, request.params, name)
+    _check_supported(request.id, named)
+    session.is_greeted = True
+    return on_fixed(session, request)
+
+
+def on_tools_list(session: Session, request: Request) -> list[Effect]:
+    """All tools at once: no cursor is ever issued, so none is accepted."""
+    if "cursor" in request.params:
+        raise Refused(request.id, INVALID_PARAMS, 'there is one page only: leave "cursor" out')
+    return on_fixed(session, request)
+
+
+def on_tools_call(session: Session, request: Request) -> list[Effect]:
+    """[5/9] A well-formed call becomes Start(ToolCall); what the tool makes of its arguments is not known here."""
+    name = _check_text(request.id, request.params, "name", "one that tools/list names")
+    arguments = _check_object(request.id, request.params, "arguments")
+    token = request.params.get("_meta", {}).get("progressToken")
+    call = ToolCall(request.id, name, arguments, token if _is_id(token) else None, request.revision)
+    return session.fly(call)
+
+
+class Method(NamedTuple):
+    """A row: who answers, the fixed members of the result in each revision (None: no such method there)."""
+
+    answer: Callable[[Session, Request], list[Effect]]
+    modern: Callable[[Facts], dict[str, Any]] | None
+    legacy: Callable[[Facts], dict[str, Any]] | None
+    always: str | None = None  # the revision that serves it whatever the request names
+
+    def column(self, revision: str) -> Callable[[Facts], dict[str, Any]] | None:
+        """The column of a revision."""
+        return self.modern if revision == MODERN else self.legacy
+
+
+def answer_request(session: Session, request: Request) -> list[Effect]:
+    """[4/9] Let the method's row answer; Refused when the request's revision has no such method."""
+    row = METHODS.get(request.method)
+    if row is None or row.column(request.revision) is None:
+        known = ", ".join(name for name, other in METHODS.items() if other.column(request.revision))
+        text = f"no method {_shown(request.method)} in {request.revision}; there are: {known}"
+        raise Refused(request.id, METHOD_NOT_FOUND, text)
+    return row.answer(session, request)
+
+
+# fmt: off
+METHODS: Mapping[str, Method] = {
+    #                         answer         2026-07-28                                       2025-11-25
+    "server/discover": Method(on_fixed,      _discovery,                                      None),
+    "initialize":      Method(on_initialize, None,                                            _greeting, LEGACY),
+    "ping":            Method(on_fixed,      _modern,                                         lambda facts: {}),
+    "tools/list":      Method(on_tools_list, lambda facts: {"tools": facts.tools, **_modern(facts, is_cacheable=True)},
+                                                                                              lambda facts: {"tools": facts.tools}),
+    "tools/call":      Method(on_tools_call, _modern,                                         lambda facts: {}),
+}
+# fmt: on
 
 # ======================================================================
 # §18 server: the stdio loop
 # ======================================================================
-# Rules: uses §01-06, §15-17.
+# Rules: uses §01-06, §15-17. The main thread reads, feeds the session and carries its effects out; it never waits
+# for a tool or for a client that does not read. Tools run in worker threads. `Outbox.write` is the choke point of
+# stdout. One lock guards the session and the queue; what is costly (running, redacting, encoding) happens outside.
+
+SERVER_INFO = {"name": "protoyard", "title": "Protoyard", "version": __version__}
+INSTRUCTIONS = (
+    "Protoyard turns a short brief into clickable HTML prototypes with fictional data, by rules: no model, no "
+    "network. Start with `quick` and a brief in plain words; it answers with the pages to open in a browser. Look "
+    "closer with `list` and `show`, check hand edits with `validate`, and read `blueprint_schema` before you write "
+    "or change a blueprint. Everything lives under prototypes/ in the workspace and nothing is ever overwritten. "
+    "A failure says what was wrong and what to do next."
+)
+TERMINAL_HINT = (
+    "protoyard mcp speaks the Model Context Protocol with an agent host, not with people.\n"
+    "Register it: protoyard mcp-config --client NAME. Check it: protoyard doctor. Ctrl-D ends it.\n"
+)
+
+
+class Limits(NamedTuple):
+    """The server's limits; other values are for tests."""
+
+    workers: int = WORKERS_MAX
+    queue: int = QUEUE_MAX
+    abandoned: int = ABANDONED_MAX
+    stop_seconds: float = CALL_STOP_SECONDS
+    outbox_bytes: int = OUTBOX_MAX_BYTES
+
+
+# --- the log: stderr, where hosts show every line as trouble --------------------------------------
+
+_LOG_LEVELS = ("debug", "info", "warning")
+
+
+def _can_write(fd: int) -> bool:
+    """Would a write of PIPE_BUF bytes return at once? (On Windows nobody can tell.)"""
+    if os.name == "nt":
+        return True
+    import select
+
+    return bool(select.select([], [fd], [], 0)[1])
+
+
+def write_log(level: str, text: str) -> None:
+    """A diagnostic on stderr, redacted, where PROTOYARD_LOG asks for its level; dropped when nobody reads there."""
+    wanted = os.environ.get("PROTOYARD_LOG", "")
+    if _LOG_LEVELS.index(level) < _LOG_LEVELS.index(wanted if wanted in _LOG_LEVELS else "warning"):
+        return
+    try:
+        if _can_write(STDERR_FD):
+            os.write(STDERR_FD, f"protoyard: {redact(clean_text(text))}\n".encode("utf-8", "replace"))
+    except OSError:
+        return
+
+
+# --- what comes in --------------------------------------------------------------------------------
+
+
+def _read_input(fd: int) -> bytes | None:
+    try:
+        return os.read(fd, READ_CHUNK_BYTES)
+    except BlockingIOError:
+        return None
+    except OSError as error:
+        write_log("warning", f"standard input cannot be read: {error.strerror}; taken as its end")
+        return b""
+
+
+class SelectInput:
+    """Waits for bytes, wake-ups and signals in one place, on the thread that asks (POSIX)."""
+
+    __slots__ = ("_fd", "_select", "_wake_fd", "signal_fd")
+
+    def __init__(self, fd: int) -> None:
+        import select
+
+        self._fd = fd
+        self._select = select.select
+        self._wake_fd, self.signal_fd = os.pipe()
+        os.set_blocking(self._wake_fd, False)
+        os.set_blocking(self.signal_fd, False)
+
+    def read(self, seconds: float | None, *, is_paused: bool) -> bytes | None:
+        """The next bytes, b"" at the end; None when woken, after `seconds`, and always while paused."""
+        sources = [self._wake_fd] if is_paused else [self._wake_fd, self._fd]
+        ready = self._select(sources, [], [], seconds)[0]
+        if self._wake_fd in ready:
+            os.read(self._wake_fd, READ_CHUNK_BYTES)
+        return _read_input(self._fd) if self._fd in ready else None
+
+    def wake(self) -> None:
+        """Let `read` return; from any thread."""
+        try:
+            os.write(self.signal_fd, b"\0")
+        except BlockingIOError:
+            return  # it is full of wake-ups
+
+
+class ThreadInput:
+    """The same where pipes cannot be selected (Windows): a thread reads; the asking one wakes for signals."""
+
+    __slots__ = ("_changed", "_data", "_fd", "_is_woken")
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._changed = threading.Condition()
+        self._data: list[bytes] = []  # one read at most
+        self._is_woken = False
+        threading.Thread(target=self._pump, daemon=True).start()
+
+    def _pump(self) -> None:
+        data: bytes | None = None
+        while data != b"":
+            data = _read_input(self._fd)
+            with self._changed:
+                self._data += [] if data is None else [data]
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: not self._data)
+
+    def read(self, seconds: float | None, *, is_paused: bool) -> bytes | None:
+        """As SelectInput.read."""
+        most = SIGNAL_POLL_SECONDS if seconds is None else min(seconds, SIGNAL_POLL_SECONDS)
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_woken or (self._data and not is_paused), most)
+            self._is_woken = False
+            if is_paused or not self._data:
+                return None
+            self._changed.notify_all()
+            return self._data.pop()
+
+    def wake(self) -> None:
+        """As SelectInput.wake."""
+        with self._changed:
+            self._is_woken = True
+            self._changed.notify_all()
+
+
+# --- what goes out --------------------------------------------------------------------------------
+
+
+class Outbox:
+    """The way to stdout: whole messages, one after the other, and no caller ever waits for the client."""
+
+    def __init__(self, fd: int, on_change: Callable[[], None]) -> None:
+        """`on_change` is called from any thread when everything has gone out, or nothing can any more."""
+        self._fd = fd
+        self._on_change = on_change
+        self._changed = threading.Condition(threading.Lock())
+        self._queue: list[memoryview] = []  # the first one is being written by the writer thread
+        self._has_writer = False
+        self.waiting_bytes = 0
+        self.error: OSError | None = None  # the client is gone
+
+    def write(self, data: bytes) -> None:
+        """Send whole messages. The choke point of stdout.
+
+        They are written here only while that cannot block, else by the writer thread.
+        """
+        with self._changed:
+            if self.error is not None:
+                return
+            rest = memoryview(data)
+            if not self._queue:
+                rest = self._write_ready(rest)
+            if rest and self.error is None:
+                self._queue.append(rest)
+                self.waiting_bytes += len(rest)
+                self._start_writer()
+                self._changed.notify()
+
+    def _write_ready(self, rest: memoryview) -> memoryview:
+        """Write as long as the platform promises not to block: pieces of PIPE_BUF to what is writable."""
+        if os.name == "nt":
+            return rest
+        import select
+
+        try:
+            while rest and select.select([], [self._fd], [], 0)[1]:
+                rest = rest[os.write(self._fd, rest[: select.PIPE_BUF]) :]
+        except BlockingIOError:
+            return rest
+        except OSError as error:
+            self._fail(error)
+        return rest
+
+    def _start_writer(self) -> None:
+        if not self._has_writer:
+            self._has_writer = True
+            threading.Thread(target=self._write_waiting, name="outbox", daemon=True).start()
+
+    def _write_waiting(self) -> None:
+        while self.error is None:
+            with self._changed:
+                self._changed.wait_for(lambda: self._queue)
+                piece = self._queue[0][:READ_CHUNK_BYTES]
+            try:
+                self._took(self._write_piece(piece))
+            except OSError as error:
+                with self._changed:
+                    self._fail(error)
+
+    def _write_piece(self, piece: memoryview) -> int:
+        try:
+            return os.write(self._fd, piece)
+        except BlockingIOError:  # a pipe that somebody made non-blocking
+            import select
+
+            select.select([], [self._fd], [])
+            return 0
+
+    def _took(self, count: int) -> None:
+        with self._changed:
+            self._queue[0] = self._queue[0][count:]
+            if not self._queue[0]:
+                del self._queue[0]
+            self.waiting_bytes -= count
+        self._on_change()
+
+    def _fail(self, error: OSError) -> None:
+        self.error = error
+        self._queue.clear()
+        self.waiting_bytes = 0
+        self._on_change()
+
+
+# --- the calls ------------------------------------------------------------------------------------
+
+
+class _Job:
+    """A call on its way through the queue and a worker."""
+
+    __slots__ = ("argv", "call", "is_over", "is_stopping", "request", "row")
+
+    def __init__(self, request: ToolCall, row: Operation, argv: list[str], call: Call) -> None:
+        self.request = request
+        self.row = row
+        self.argv = argv
+        self.call = call
+        self.is_stopping = False
+        self.is_over = threading.Event()  # no thread works on it any more
+
+
+def check_call(
+    request: ToolCall, rows: Mapping[str, Operation], *, read_only: bool, problem: Failure | None
+) -> list[str]:
+    """The argument vector of a call; the first Failure in the order of WIRE §6 (`problem` is the workspace's)."""
+    row = rows.get(request.name)
+    if row is None:
+        name = request.name[:TOOL_NAME_SHOWN_CHARS]
+        raise Failure("unknown_tool", f'there is no tool "{name}"', f"there are: {', '.join(rows)}")
+    size = json_bytes(request.arguments)
+    if size > ARGUMENTS_MAX_BYTES:
+        message = f"the arguments are {size} bytes of JSON; at most {ARGUMENTS_MAX_BYTES} are allowed"
+        raise Failure("arguments_too_large", message, "send less at once")
+    values = check_arguments(row, request.arguments)
+    if read_only and row.writes:
+        hint = "start the server without --read-only to write"
+        raise Failure("read_only", f"{row.name} writes, and this server only reads", hint)
+    if problem is not None:
+        raise Failure(problem.code, problem.message, problem.hint)
+    return build_argv(row, values)
+
+
+def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any]) -> bytes:
+    """The answer to a call, as it may go out: cleaned (WIRE §9), then measured."""
+    shown = clean(envelope)
+    text = render_json(shown)
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > ENVELOPE_MAX_BYTES:
+        message = f"the result is {size} bytes; at most {ENVELOPE_MAX_BYTES} are sent"
+        hint = "ask for less: a smaller `limit`, one `variant`, or leave `records` out"
+        shown = failed(shown["command"], Failure("output_too_large", message, hint))
+        text = render_json(shown)
+    return session.render(request, text, is_error=not shown["ok"])
+
+
+def describe_timeout(step: str, seconds: float) -> Failure:
+    """What a call that was stopped at its bound is answered."""
+    reached = f'at the step "{step}"' if step else "before its first step"
+    message = f"stopped after {seconds:g} s {reached}; what had been written until then stays"
+    return Failure("timeout", message, "look at what is there (list, show), then ask for less at once")
+
+
+class Server:
+    """One session with its queue and its workers; `run` is the loop of the main thread."""
+
+    def __init__(
+        self,
+        *,
+        rows: Sequence[Operation],
+        directory: str,
+        read_only: bool,
+        limits: Limits,
+        source: SelectInput | ThreadInput,
+        stdout_fd: int,
+    ) -> None:
+        self._rows = {row.name: row for row in rows if row.served}
+        self._directory = directory
+        self._read_only = read_only
+        self._limits = limits
+        self._source = source
+        self._outbox = Outbox(stdout_fd, source.wake)
+        self._session = Session([render_tool(row) for row in self._rows.values()], SERVER_INFO, INSTRUCTIONS)
+        self._problem = self._find_problem()
+        self._changed = threading.Condition(threading.Lock())  # guards the session and all that follows
+        self._jobs: dict[int, _Job] = {}  # not yet answered, by the id() of the request, the oldest first
+        self._waiting: list[_Job] = []  # in the queue
+        self._ready: list[_Job] = []  # have a slot, no worker has picked them up yet
+        self._running: list[_Job] = []  # have a slot
+        self._given_up: list[_Job] = []  # lost their slot: their workers did not return in time
+        self._writer: _Job | None = None  # whose turn it is to write
+        self._idle_workers = 0
+        self._stoppers = 0
+        self._is_closing = False
+        self.signals: list[int] = []  # the exit statuses that they ask for
+
+    def _find_problem(self) -> Failure | None:
+        try:
+            Workspace(self._directory)
+        except Failure as failure:
+            return failure
+        return None
+
+    # --- the loop ---
+
+    def run(self) -> int:
+        """Serve until the input ends, a signal comes or the client is gone; returns the exit status."""
+        try:
+            while not self._is_done():
+                is_paused = self._is_closing or self._outbox.waiting_bytes >= self._limits.outbox_bytes
+                data = self._source.read(self._seconds_to_next(), is_paused=is_paused)
+                if data is not None:
+                    self._take(data)
+                self._stop_overdue()
+        finally:
+            with self._changed:
+                jobs = [*self._jobs.values(), *self._running, *self._given_up]
+                self._waiting.clear()
+            stop_calls([job.call for job in jobs], CANCELLED)
+        return self.signals[0] if self.signals else self._end_status()
+
+    def _is_done(self) -> bool:
+        if self.signals or self._outbox.error is not None:
+            return True
+        if not self._is_closing:
+            return False
+        with self._changed:
+            return not self._jobs and not self._stoppers and not self._outbox.waiting_bytes
+
+    def _end_status(self) -> int:
+        error = self._outbox.error
+        if error is None or isinstance(error, BrokenPipeError):
+            return EXIT_DONE
+        write_log("warning", f"standard output cannot be written: {error.strerror}")
+        return EXIT_FAILED
+
+    def _take(self, data: bytes) -> None:
+        with self._changed:
+            effects = self._session.receive(data) if data else self._session.end_of_input()
+            self._is_closing = not data
+        lines = []
+        for effect in effects:
+            if type(effect) is Send:
+                lines.append(effect.line)
+            elif type(effect) is Start:
+                self.start_call(effect.call)
+            elif type(effect) is Cancel:
+                self._cancel(effect.call)
+            else:
+                write_log("warning", effect.trace)
+        if lines:
+            self._outbox.write(b"".join(lines))
+
+    def _seconds_to_next(self) -> float | None:
+        if not self._jobs:
+            return None
+        with self._changed:
+            return next((job.call.remaining() for job in self._jobs.values() if not job.is_stopping), None)
+
+    # --- a call begins ---
+
+    def start_call(self, request: ToolCall) -> None:
+        """[6/9] Check a call in the order of WIRE §6 and queue it; what is refused is answered at once."""
+        reply = self._attempt(request, lambda: self._admit(request))
+        if reply is not None:
+            self._finish(request, reply)
+
+    def _admit(self, request: ToolCall) -> None:
+        argv = check_call(request, self._rows, read_only=self._read_only, problem=self._problem)
+        self._queue(request, self._rows[request.name], argv)
+
+    def _queue(self, request: ToolCall, row: Operation, argv: list[str]) -> None:
+        call = Call(
+            deadline=time.monotonic() + self._limits.stop_seconds,
+            on_progress=lambda *told: self._progress(request, *told),
+            on_child=lambda: self._pass_turn(job),
+        )
+        job = _Job(request, row, argv, call)
+        with self._changed:
+            is_free = len(self._given_up) < self._limits.abandoned
+            if is_free and self._may_run(job):
+                self._give_slot(job)
+            elif is_free and len(self._waiting) < self._limits.queue:
+                self._waiting.append(job)
+            else:
+                message = "too many calls are running and waiting"
+                raise Failure("busy", message, "wait for their answers, then call again")
+            self._jobs[id(request)] = job
+
+    def _may_run(self, job: _Job) -> bool:
+        """A writer needs the turn as well, and waits for it in the queue: readers pass it."""
+        return len(self._running) < self._limits.workers and not (job.row.writes and self._writer)
+
+    def _give_slot(self, job: _Job) -> None:
+        if len(self._ready) >= self._idle_workers:
+            threading.Thread(target=self._work, daemon=True).start()
+        self._running.append(job)
+        self._ready.append(job)
+        if job.row.writes:
+            self._writer = job
+        self._changed.notify()
+
+    def _give_slots(self) -> None:
+        for job in list(self._waiting):
+            if self._may_run(job):
+                self._waiting.remove(job)
+                self._give_slot(job)
+
+    # --- in a worker ---
+
+    def _work(self) -> None:
+        """A worker thread: job after job, until it comes back too late from one."""
+        is_wanted = True
+        while is_wanted:
+            with self._changed:
+                self._idle_workers += 1
+                self._changed.wait_for(lambda: self._ready)
+                self._idle_workers -= 1
+                job = self._ready.pop(0)
+            self._finish(job.request, self._attempt(job.request, lambda job=job: self._execute(job)))
+            with self._changed:
+                is_wanted = self._release(job)
+
+    def _execute(self, job: _Job) -> dict[str, Any]:
+        write_log("debug", f"{job.row.name} starts")
+        job.call.check()
+        rows = tuple(self._rows.values())
+        return execute(job.argv, rows=rows, call=job.call, directory=self._directory)
+
+    def _attempt(self, request: ToolCall, work: Callable[[], dict[str, Any] | None]) -> bytes | None:
+        """The reply to a call whose envelope `work` makes: the border at which every exception ends."""
+        name = request.name[:TOOL_NAME_SHOWN_CHARS]
+        try:
+            envelope = work()
+            return None if envelope is None else render_reply(self._session, request, envelope)
+        except Stopped as stopped:
+            if stopped.reason != TIMEOUT:
+                return None
+            failure = describe_timeout(stopped.step, self._limits.stop_seconds)
+        except Failure as refused:
+            failure = refused
+        except Exception:
+            import traceback
+
+            write_log("warning", traceback.format_exc())
+            hint = "the details are on the server's standard error"
+            failure = Failure("internal_error", f"a fault of Protoyard in {name}", hint)
+        return render_reply(self._session, request, failed(name, failure))
+
+    def _finish(self, request: ToolCall, reply: bytes | None) -> None:
+        """Answer a call, unless it has been answered or cancelled; in order with its progress."""
+        with self._changed:
+            self._jobs.pop(id(request), None)
+            for effect in self._session.finish(request, reply):
+                self._outbox.write(effect.line)
+
+    def _release(self, job: _Job) -> bool:
+        """A worker returns from a job; False when its slot has been taken from it."""
+        job.is_over.set()
+        is_mine = job in self._running
+        (self._running if is_mine else self._given_up).remove(job)
+        if is_mine:
+            self._let_go(job)
+        if self._is_closing:
+            self._source.wake()
+        return is_mine
+
+    def _let_go(self, job: _Job) -> None:
+        if self._writer is job:
+            self._writer = None
+        self._give_slots()
+
+    def _pass_turn(self, job: _Job) -> None:
+        """A child runs without the workspace lock (WIRE §7): meanwhile the next writer may run."""
+        with self._changed:
+            if self._writer is job:
+                self._let_go(job)
+
+    def _progress(self, request: ToolCall, done: float, total: float | None, message: str) -> None:
+        with self._changed:
+            for effect in self._session.progress(request, done, total, message, time.monotonic()):
+                self._outbox.write(effect.line)
+
+    # --- a call is stopped ---
+
+    def _cancel(self, request: ToolCall) -> None:
+        with self._changed:
+            job = self._jobs.pop(id(request), None)
+            if job is not None:
+                self._stop(job, CANCELLED)
+
+    def _stop_overdue(self) -> None:
+        if not self._jobs:
+            return
+        overdue = []
+        with self._changed:
+            for job in list(self._jobs.values()):
+                if not job.is_stopping and job.call.remaining() == 0:
+                    overdue.append(job)
+                    self._stop(job, TIMEOUT)
+        for job in overdue:
+            if job.is_over.is_set():
+                self._answer_timeout(job)
+
+    def _stop(self, job: _Job, reason: str) -> None:
+        """Shut the gate now; what may take its time, children and a commit under way, is another thread's."""
+        job.is_stopping = True
+        job.call.cancel(reason)
+        if job in self._waiting:
+            self._waiting.remove(job)
+            job.is_over.set()
+            return
+        self._stoppers += 1
+        threading.Thread(target=self._see_off, args=(job, reason), daemon=True).start()
+
+    def _see_off(self, job: _Job, reason: str) -> None:
+        """Stop a job, answer it if that is due, and take the slot from a worker that does not come back."""
+        job.call.stop(reason)
+        if reason == TIMEOUT:
+            self._answer_timeout(job)
+        job.is_over.wait(ABANDON_SECONDS)
+        with self._changed:
+            if not job.is_over.is_set():
+                self._running.remove(job)
+                self._given_up.append(job)
+                release_lock(job.call)
+                self._let_go(job)
+            self._stoppers -= 1
+        self._source.wake()
+
+    def _answer_timeout(self, job: _Job) -> None:
+        def stopped() -> None:
+            raise Stopped(TIMEOUT, job.call.current_step)
+
+        self._finish(job.request, self._attempt(job.request, stopped))
+
+
+# --- the process ----------------------------------------------------------------------------------
+
+
+def take_streams() -> tuple[int, int]:
+    """Move the client's pipes to private descriptors: 0 becomes the null device, 1 goes where stderr goes.
+
+    Nothing that a tool or a child reads or prints can then touch the channel (WIRE §1).
+    """
+    for fd in (STDIN_FD, STDOUT_FD, STDERR_FD):
+        try:
+            os.fstat(fd)
+        except OSError:  # closed: the lowest free descriptor, which open takes, is this one
+            os.open(os.devnull, os.O_RDWR)
+    stdin_fd, stdout_fd = os.dup(STDIN_FD), os.dup(STDOUT_FD)  # not inherited by children
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, STDIN_FD)
+    os.close(null)
+    os.dup2(STDERR_FD, STDOUT_FD)
+    if os.name == "nt":
+        import msvcrt
+
+        for fd in (stdin_fd, stdout_fd):
+            msvcrt.setmode(fd, os.O_BINARY)
+    return stdin_fd, stdout_fd
+
+
+def _catch_signals(server: Server, source: SelectInput | ThreadInput) -> None:
+    """A signal only leaves the exit status that it asks for; the loop wakes and ends in order."""
+    import signal
+
+    for name, status in EXIT_SIGNALLED.items():
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda *_, status=status: server.signals.append(status))
+    if isinstance(source, SelectInput):
+        signal.set_wakeup_fd(source.signal_fd, warn_on_full_buffer=False)
+
+
+def serve(
+    *,
+    rows: Sequence[Operation],
+    directory: str,
+    read_only: bool = False,
+    stdin_fd: int | None = None,
+    stdout_fd: int | None = None,
+    limits: Limits | None = None,
+) -> int:
+    """[1/9] Serve MCP until the input ends; the exit status (0; 128 + the signal's number; 1: stdout failed).
+
+    Without descriptors the process's own streams and signals are taken over, and the process ends here: no
+    daemon thread, wherever it is parked, can then abort the interpreter.
+    """
+    owns_process = stdin_fd is None
+    if owns_process:
+        stdin_fd, stdout_fd = take_streams()
+        if os.isatty(stdin_fd):
+            os.write(STDERR_FD, TERMINAL_HINT.encode("ascii"))
+    source = ThreadInput(stdin_fd) if os.name == "nt" else SelectInput(stdin_fd)
+    server = Server(
+        rows=rows,
+        directory=directory,
+        read_only=read_only,
+        limits=limits or Limits(),
+        source=source,
+        stdout_fd=stdout_fd,
+    )
+    if owns_process:
+        _catch_signals(server, source)
+    status = server.run()
+    if owns_process:
+        _end_process(status)
+    return status
+
+
+def _end_process(status: int) -> None:
+    for stream in (sys.stdout, sys.stderr):  # what tools printed; both lead to stderr
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            continue
+    os._exit(status)
+
 
 # ======================================================================
 # §19 machine: the rows that only the command line has
 # ======================================================================
-# Rules: uses §01-06, §14-18.
+# Rules: uses §01-06, §14-18. Same row type as §15, never listed over MCP.
+
+
+def run_mcp(context: Context, values: dict[str, Any]) -> int:
+    """Serve MCP on stdin and stdout until the input ends; the exit status."""
+    return serve(rows=OPERATIONS, directory=context.directory)
+
+
+COMMANDS: tuple[Operation, ...] = (
+    Operation(
+        name="mcp",
+        title="Serve MCP over stdio",
+        description=(
+            "Serve the tools over the Model Context Protocol on standard input and output, revisions "
+            "2026-07-28 and 2025-11-25. Register it in an agent host as a command; it is not for typing."
+        ),
+        arguments=(),
+        run=run_mcp,
+        render=None,
+        served=False,
+        exit_status=lambda status: status,
+    ),
+)
 
 # ======================================================================
 # §20 main: the joined table and the guard
 # ======================================================================
-# Rules: uses all.
+# Rules: uses all. The outermost of the three borders where any exception ends.
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command line: `argv` without the program's name (default: the process's); returns the exit status."""
+    set_digit_limit()
+    try:
+        return run_command_line(sys.argv[1:] if argv is None else argv, OPERATIONS + COMMANDS)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:  # the reader of our output went away: nothing left to say, not even at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return EXIT_FAILED
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        return EXIT_FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

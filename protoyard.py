@@ -2740,126 +2740,146 @@ def find_archetype(name: str, *, person: bool = False) -> Archetype:
 # ======================================================================
 # §09 brief: text to roles, entities, screens, flows, variants
 # ======================================================================
-# Rules: uses §01-04, §07-08; pure. A brief goes one way: characters → clauses → words with a part of speech → noun phrases
-# → things, roles, signals → plan → blueprints. Each step is linear in the text; no hash order, no locale. Weights say how
-# surely a noun is a record; they and the word lists are the place to change what briefs mean.
+# Rules: uses §01-04, §07-08; pure. A brief goes one way: characters → clauses → words with a part of speech → noun
+# phrases → things, roles, signals → plan → blueprints. Each step is linear in the text; no hash order, no locale.
+# Weights say how surely a noun is a record; they and the word lists are the place to change what briefs mean.
 
 # Letters, digits and marks that Unicode 13 (Python 3.9) lacks and a later version has or may get: noise on every Python.
 _LATER = """
-86B-89F 8B5 8C8-8D2 C3A-C3C C5B-C5F CD7-CDD CF3-CFF ECE-ECF 170D 1715-171F 180F 1AC1-1AFF 1B4C-1B4F 1C89-1C8F 1DFA 2C2F 2C5F
-9FFD-9FFF A7C0-A7C1 A7CB-A7F4 10570-105FF 10768-107FF 10940-1097F 10D3A-10E5F 10EAE-10EAF 10EB2-10EFF 10F28-10F2F 10F5A-10FAF
-11070-1107E 110C2-110CC 1123F-1127F 11375-113FF 116B9-116BF 116CA-116FF 1173C-117FF 11AA3-11ABF 11AF9-11BFF 11DAA-11EDF
-11EF9-11FAF 12544-12FFF 1342F 13439-143FF 14647-167FF 16A70-16ACF 16AF6-16AFF 16B90-16E3F 16E9B-16EFF 187F8-187FF 18CD6-18CFF
-18D09-1AFFF 1B11F-1B14F 1B153-1B163 1BCA4-1CFFF 1D246-1D2DF 1DAB0-1DFFF 1E02B-1E0FF 1E150-1E2BF 1E300-1E7FF 2A6DE-2A6FF
-2B735-2B73F 2EBE1-2F7FF 3134B-E0000
+86B-89F 8B5 8C8-8D2 C3A-C3C C5B-C5F CD7-CDD CF3-CFF ECE-ECF 170D 1715-171F 180F 1AC1-1AFF 1B4C-1B4F 1C89-1C8F
+1DFA 2C2F 2C5F 9FFD-9FFF A7C0-A7C1 A7CB-A7F4 10570-105FF 10768-107FF 10940-1097F 10D3A-10E5F 10EAE-10EAF
+10EB2-10EFF 10F28-10F2F 10F5A-10FAF 11070-1107E 110C2-110CC 1123F-1127F 11375-113FF 116B9-116BF 116CA-116FF
+1173C-117FF 11AA3-11ABF 11AF9-11BFF 11DAA-11EDF 11EF9-11FAF 12544-12FFF 1342F 13439-143FF 14647-167FF
+16A70-16ACF 16AF6-16AFF 16B90-16E3F 16E9B-16EFF 187F8-187FF 18CD6-18CFF 18D09-1AFFF 1B11F-1B14F 1B153-1B163
+1BCA4-1CFFF 1D246-1D2DF 1DAB0-1DFFF 1E02B-1E0FF 1E150-1E2BF 1E300-1E7FF 2A6DE-2A6FF 2B735-2B73F 2EBE1-2F7FF
+3134B-E0000
 """
-# Word lists, a key and its words a line (a line that starts with a space goes on). Parts of speech: D determiner, I
-# preposition, C conjunction, R pronoun, X auxiliary, A adverb, J adjective that names no record, - negation, V verb, B verb
-# and noun; all else is a noun. Then what nouns are (archetypes.md §5), and sets of verbs that mean something.
+# Word lists, a key and its words a line (a line that starts with a space goes on). Parts of speech: D determiner,
+# I preposition, C conjunction, R pronoun, X auxiliary, A adverb, J adjective that names no record, - negation, V verb,
+# B verb and noun; all else is a noun. Then what nouns are (archetypes.md §5; -er, -ly, -men: what only ends that way),
+# words that mean something, those that ask for a screen, other forms, deeds that imply a record, what products hold.
 _WORDS = """
-D a an the this that these those each every all any some its their our your my his her another both either such whose which
- what many few several more most much other own same half dozen
-I of in on at by for with from to into onto over under above below within between among across through during before after
- against about around near per via as than until since off out up down towards toward behind beside besides upon like
- including plus versus w/ along alongside inside outside concerning
+D a an the this that these those each every all any some its their our your my his her another both either
+ such whose which what many few several more most much other own same half dozen
+I of in on at by for with from to into onto over under above below within between among across through during
+ before after against about around near per via as than until since off out up down towards toward behind
+ beside besides upon like including plus versus w/ along alongside inside outside concerning
 C and or but so because when while if then where whether although though unless whenever wherever how why & +
-R i we you they he she it us them him me who whom one ones somebody someone anybody anyone everyone everybody nobody something
- anything everything nothing mine ours theirs themselves itself there here people persons folks things stuff lot lots kind sort
-X be is are was were been being am do does did have has had having can could will would shall should may might must let's lets
- i'm we're they're it's that's i'd we'd i've we've i'll we'll it'll
-A only just also too very still now today soon already always often sometimes usually currently actually really maybe perhaps
- please again together back away etc e.g i.e eg ie hey hello hi thanks yes ok okay well even ever else twice once though rather
- quite almost least instead however therefore thus first finally asap ahead apart abroad home tomorrow yesterday tonight online
- offline anywhere everywhere somewhere yet far better best worst overnight later afterwards
-- no not never without cannot can't don't doesn't won't isn't aren't didn't shouldn't wouldn't nor neither except excluding none
- wont dont doesnt cant
-J new old big small tiny large huge open closed good bad great high higher low lower full free late early overdue due current
- next last daily weekly monthly yearly annual quarterly simple easy fast quick nice clear live single double main personal
- shared private local regional different various important missing available printable digital internal external basic modern
- smart complete existing real whole entire ready able busy happy proud unanswered unpaid recent upcoming past future final
- total average key top short long hot cold dead lost fallen broken damaged hourly biweekly urgent critical necessary possible
- useful helpful usual common typical specific certain separate individual multiple numerous amateur friendly lovely beautiful
- passionate innovative leading seasonal temporary permanent two three four five six seven eight nine ten eleven twelve twenty
- hundred thousand visible red green yellow second third
-V accept accession acknowledge add admit agree allocate aliquot allow amend analyse analyze announce apply appoint approve
- archive arrange arrive ask assess assign attach attend authorise authorize avoid become begin believe belong borrow bring
- browse build bundle buy calculate cancel capture carry categorise choose classify clean close collect come compare complain
- complete confirm configure connect consult contain convert coordinate create customise customize decide decline deduct define
- delete deliver depend deploy describe detect determine diagnose discharge discuss display distribute donate download drag edit
- enable enrol enroll ensure enter escalate evaluate examine execute expire explain export extend fall fetch fill find finish fix
- follow forget forward gather generate get give go grow handle happen harvest hear help hire identify import improve include
- inform inspect install introduce invite involve join keep know learn lend live look lose maintain make manage meet merge miss
- monitor need negotiate notify obtain occur onboard operate organise organize oversee owe paste pause perform pick postpone
- prepare prescribe prevent prioritise prioritize produce promote propose protect prove provide publish pull push put qualify
- raise reach read rebook receive reconcile recruit redeem reduce refer reject remember remind remove renew reopen replace replant
- reply require reschedule resolve respond retire revise revoke roster say see sell send serve settle share show sign sit solve
- speak specify spend split stand start stay submit subscribe suggest summarise supervise suspend take talk teach tell terminate
- think throw tick translate treat triage try turn understand unlock update upload use vaccinate validate verify wait want warn
- weigh welcome win withdraw write reinvent experience configure earn sew wear bake
-B answer audit bill book call care change charge chart check claim comment contact contract control cost cover deal design
- dispatch document draft drive drop email e-mail estimate exchange exercise feed file flag forecast form fund grade grant group
- guide hand hold host interview issue judge label land lead lease leave link list load loan log mark match measure message mix
- model mount move name note notice number offer order pack park pass pay permit plan plant play pledge point post practice
- present press price print process program project pump purchase question quote race rank rate record refund register release
- rent repair report request research reserve return review ride risk round route run sample save scan schedule score screen
- search service set shift ship shop signal sort source sponsor staff stage state step stock stop store study supply support
- survey swap tag target taste test tour track trade train transfer transport travel trust view visit vote walk wash watch water
- work rule head scale volunteer block filter cook clock trap patrol roll touch copy cut sum count break ring star
-ing booking viewing meeting reading training screening hearing listing rating opening building drawing sitting painting filing
- fitting landing mailing posting recording ruling sailing setting showing sighting housing catering accounting billing marketing
- briefing wedding outing offering crossing finding mooring planting tasting string ring king spring evening morning ceiling
- clothing wing pricing engineering sampling parking sibling
-heads attempt detail sheet line item entry level list plan request report template result note type log history card form code
- step slot record package point movement score rating status schedule order job ticket limit room page window fee paper system
-product app application system tool portal platform software solution website webapp page thing module mvp prototype tracker
- planner database spreadsheet diary suite hub organiser organizer manager scheduler register registry book place program
- workflow process assistant helpdesk desk office crm erp management tracking planning administration operations handling
-screen dashboard calendar board chart overview view report wall screen queue inbox timeline graph kanban pipeline funnel feed
- cockpit map list directory index homepage button tab widget profile agenda roadmap filter search export form history curve
- table ranking statistics notification setting preference configuration log gantt column stage summary
-place company agency clinic shop club department office team city business firm hospital hotel ward farm museum factory plant
- charity municipality council university studio salon bakery cafe café startup bank festival league hall village town region
- area country district county daycare kennel garage cemetery school college library gym kitchen restaurant bar pub theatre
- theater laboratory lab community neighbourhood association society foundation institute centre center organisation organization
- headquarters street network market world fleet industry nursery kindergarten church lodge camp resort practice household
- workplace ngo nonprofit co-op cooperative enterprise brand band house housing ground yard campus port harbour marina zoo
- facility authority ministry bureau
-time day week month year quarter morning evening afternoon night weekend hour minute second moment season winter summer autumn
- spring monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october
- november december time date decade century today tomorrow phase end start beginning term semester future glance
-metric kpi rate percentage workload average statistic trend total figure metric ratio turnover throughput amount progress percent
- share value level usage volume balance revenue profit margin capacity utilisation count sum number countdown eur usd gbp euro
- dollar pound
-field name title price date status address photo picture image phone telephone colour color size type category quantity duration
- priority id identifier description code unit birthday weight height temperature reason condition mileage warranty barcode
- currency signature language gender age link url label expiry detail information info data content property heat power
- electricity water
-filler mission passion slogan change movement right purpose vision dream idea benefit advantage experience quality way case story
- example fact problem mess chaos error hassle pain help support advice need requirement scope weather everybody internet web
- tablet mobile smartphone computer desktop browser wifi paper notebook telephone excel whatsapp airtable trello notion access
- outlook sap salesforce cupboard attention look feel style design theme clock half public wag tail root hand mind life love heart
- stakeholder audience security performance speed reliability login password permission duplicate ring safety bit side front rest
- cause chain scratch back top bottom middle plenty variety range set pair laptop-screen public scene use person people color
- user interface experience
-people nurse vet patient guest client staff clerk chef cook guide pilot coach judge parent pupil student tenant resident agent
- lead escort secretary boss friend person child kid admin head chair captain mentor apprentice intern architect midwife physio
- mechanic host pm po scout participant applicant consultant accountant assistant attendant merchant courier expert analyst
- specialist therapist dentist artist florist arborist hygienist receptionist pharmacist stylist librarian technician electrician
- musician physician citizen colleague crew-member paralegal warden sales-rep rep foreman recruit delegate cashier athlete
+R i we you they he she it us them him me who whom one ones somebody someone anybody anyone everyone everybody
+ nobody something anything everything nothing mine ours theirs themselves itself there here people persons
+ folks things stuff lot lots kind sort
+X be is are was were been being am do does did have has had having can could will would shall should may might
+ must let's lets i'm we're they're it's that's i'd we'd i've we've i'll we'll it'll
+A only just also too very still now today soon already always often sometimes usually currently actually
+ really maybe perhaps please again together back away etc e.g i.e eg ie hey hello hi thanks yes ok okay well
+ even ever else twice once though rather quite almost least instead however therefore thus first finally asap
+ ahead apart abroad home tomorrow yesterday tonight online offline anywhere everywhere somewhere yet far
+ better best worst overnight later afterwards
+- no not never without cannot can't don't doesn't won't isn't aren't didn't shouldn't wouldn't nor neither
+ except excluding none wont dont doesnt cant
+J new old big small tiny large huge open closed good bad great high higher low lower full free late early
+ overdue due current next last daily weekly monthly yearly annual quarterly simple easy fast quick nice clear
+ live single double main personal shared private local regional different various important missing available
+ printable digital internal external basic modern smart complete existing real whole entire ready able busy
+ happy proud unanswered unpaid recent upcoming past future final total average key top short long hot cold
+ dead lost fallen broken damaged hourly biweekly urgent critical necessary possible useful helpful usual
+ common typical specific certain separate individual multiple numerous amateur friendly lovely beautiful
+ passionate innovative leading seasonal temporary permanent two three four five six seven eight nine ten
+ eleven twelve twenty hundred thousand visible red green yellow second third
+V accept accession open chase enquire acknowledge add admit agree allocate aliquot allow amend analyse analyze
+ announce apply appoint approve archive arrange arrive ask assess assign attach attend authorise authorize
+ avoid become begin believe belong borrow bring browse build bundle buy calculate cancel capture carry
+ categorise choose classify clean close collect come compare complain complete confirm configure connect
+ consult contain convert coordinate create customise customize decide decline deduct define delete deliver
+ depend deploy describe detect determine diagnose discharge discuss display distribute donate download drag
+ edit enable enrol enroll ensure enter escalate evaluate examine execute expire explain export extend fall
+ fetch fill find finish fix follow forget forward gather generate get give go grow handle happen hear help
+ hire identify import improve include inform inspect install introduce invite involve join keep know learn
+ lend live look lose maintain make manage meet merge miss monitor need negotiate notify obtain occur onboard
+ operate organise organize oversee owe paste pause perform pick postpone prepare prescribe prevent prioritise
+ prioritize produce promote propose protect prove provide publish pull push put qualify raise reach read
+ rebook receive reconcile recruit redeem reduce refer reject remember remind remove renew reopen replace
+ replant reply require reschedule resolve respond retire revise revoke roster say see sell send serve settle
+ share show sign sit solve speak specify spend split stand start stay submit subscribe suggest summarise
+ supervise suspend take talk teach tell terminate think throw tick translate treat triage try turn understand
+ unlock update upload use vaccinate validate verify wait want warn weigh welcome win withdraw write reinvent
+ experience earn sew wear bake
+B answer audit harvest bill book call care change charge chart check claim comment contact contract control
+ cost cover deal design dispatch document draft drive drop email e-mail estimate exchange exercise feed file
+ flag forecast form fund grade grant group guide hand hold host interview issue judge label land lead lease
+ leave link list load loan log mark match measure message mix model mount move name note notice number offer
+ order pack park pass pay permit plan plant play pledge point post practice present press price print process
+ program project pump purchase question quote race rank rate record refund register release rent repair report
+ request research reserve return review ride risk round route run sample save scan schedule score screen
+ search service set shift ship shop signal sort source sponsor staff stage state step stock stop store study
+ supply support survey swap tag target taste test tour track trade train transfer transport travel trust view
+ visit vote walk wash watch water work rule head scale volunteer block filter cook clock trap patrol roll
+ touch copy cut sum count break ring star
+ing booking viewing meeting reading training screening hearing listing rating opening building drawing sitting
+ painting filing fitting landing mailing posting recording ruling sailing setting showing sighting housing
+ catering accounting billing marketing briefing wedding outing offering crossing finding mooring planting
+ tasting string ring king spring evening morning ceiling clothing wing pricing engineering sampling parking
+ sibling
+heads attempt detail sheet line item entry level list plan request report template result note type log
+ history card form code step slot record package point movement score rating status schedule order job ticket
+ limit room page window fee paper system
+product app application system tool portal platform software solution website webapp page thing module mvp
+ prototype tracker planner database spreadsheet diary suite hub organiser organizer manager scheduler register
+ registry book place program workflow process assistant helpdesk crm erp management tracking planning
+ administration operations handling
+screens dashboard calendar board chart overview view report wall screen queue inbox timeline graph kanban
+ pipeline funnel feed cockpit map list directory index homepage button tab widget profile agenda roadmap
+ filter search export form history curve table ranking statistics notification setting preference
+ configuration log gantt column stage summary
+place company agency clinic shop club department office team city business firm hospital hotel ward farm
+ museum factory plant charity municipality council university studio salon bakery cafe café startup bank
+ festival league hall village town region area country district county daycare kennel garage cemetery school
+ college library gym kitchen restaurant bar pub theatre theater laboratory lab community neighbourhood
+ association society foundation institute centre center organisation organization headquarters desk street
+ network market world fleet industry nursery kindergarten church lodge camp resort practice household
+ workplace ngo nonprofit co-op cooperative enterprise brand band house housing ground yard campus port harbour
+ marina zoo facility authority ministry bureau
+time day week month year quarter morning evening afternoon night weekend hour minute second moment season
+ winter summer autumn spring monday tuesday wednesday thursday friday saturday sunday january february march
+ april june july august september october november december time date decade century today tomorrow phase end
+ start beginning term semester future glance
+metric kpi rate percentage workload average statistic trend total figure metric ratio turnover throughput
+ amount progress percent share value level usage volume balance revenue profit margin capacity utilisation
+ count sum number countdown eur usd gbp euro dollar pound
+field name title price date status address photo picture image phone telephone colour color size type category
+ quantity duration priority id identifier description code unit birthday weight height temperature reason
+ condition mileage warranty barcode currency signature language gender age link url label expiry detail
+ information info data content property heat power electricity water
+filler mission passion slogan change movement right purpose vision dream idea benefit advantage experience
+ quality way case story example fact problem mess chaos error hassle pain help support advice need requirement
+ scope weather everybody internet web tablet mobile smartphone computer desktop browser wifi paper notebook
+ telephone excel whatsapp airtable trello notion access outlook sap salesforce cupboard attention look feel
+ style design theme clock half public wag tail root hand mind life love heart stakeholder audience security
+ performance speed reliability login password permission duplicate ring safety bit side front rest cause chain
+ scratch back top bottom middle plenty variety range set pair laptop-screen scene use person people color user
+ interface
+people nurse vet patient guest client staff clerk chef cook guide pilot coach judge parent pupil student
+ tenant resident agent lead escort secretary boss friend person child kid admin head chair captain mentor
+ apprentice intern architect midwife physio mechanic host pm po scout participant applicant consultant
+ accountant assistant attendant merchant courier expert analyst specialist therapist dentist artist florist
+ arborist hygienist receptionist pharmacist stylist librarian technician electrician musician physician
+ citizen colleague crew-member paralegal warden sales-rep rep foreman recruit delegate cashier athlete
  volunteer donor witness trustee referee employee attendee trainee appointee nominee owner partner
-party patient guest client customer pupil student tenant owner donor member candidate applicant resident citizen volunteer
- visitor participant attendee player contact buyer passenger child kid learner trainee borrower subscriber supplier vendor
- holder friend athlete sponsor driver guide household juror
--er order number paper letter computer folder container meter filter timer tracker printer scanner server trailer charger water
- weather winter summer quarter chapter matter offer answer transfer reminder newsletter voucher poster sticker locker shelter
- tower power river corner center sensor monitor error floor door color motor tractor indicator factor mirror register calendar
- ladder counter booster header footer buffer layer cover banner barrier burner boiler elevator generator freezer cooler heater
- dryer washer bumper tender ledger cluster disaster character parameter router adapter connector detector calculator sector
- harbor flavor labor anchor corridor flower dinner supper chamber tier litter planner scheduler organiser organizer manager-tool
- finger border shower slider user-id fever cancer liver tiger beer deer career volunteer-hour gear year parlor gutter hanger
- checklist list mist waitlist playlist wishlist shortlist twist committee fee coffee tree degree bee guarantee knee refugee-camp
-departments finance hr dispatch reception accounting it procurement purchasing sales marketing legal logistics controlling
- front-desk back-office customer-service human-resources facilities compliance payroll
+party patient guest client customer pupil student tenant owner donor member candidate applicant resident
+ citizen volunteer visitor participant attendee player contact buyer passenger child kid learner trainee
+ borrower subscriber supplier vendor holder friend athlete sponsor driver guide household juror
+-er order number paper letter computer folder container meter filter timer tracker printer scanner server
+ trailer charger water weather winter summer quarter chapter matter offer answer transfer reminder newsletter
+ voucher poster sticker locker shelter tower power river corner center sensor monitor error floor door color
+ motor tractor indicator factor mirror register calendar ladder counter booster header footer buffer layer
+ cover banner barrier burner boiler elevator generator freezer cooler heater dryer washer bumper tender ledger
+ cluster disaster character parameter router adapter connector detector calculator sector harbor flavor labor
+ anchor corridor flower dinner supper chamber tier litter planner scheduler organiser organizer manager-tool
+ finger border shower slider user-id fever cancer liver tiger beer deer career volunteer-hour gear year parlor
+ gutter hanger checklist list mist waitlist playlist wishlist shortlist twist committee fee coffee tree degree
+ bee guarantee knee refugee-camp
+departments finance hr dispatch reception accounting it procurement purchasing sales marketing legal logistics
+ controlling front-desk back-office customer-service human-resources facilities compliance payroll
 scope need want require build include support cover offer sell use handle plan do
 failing lose forget miss know find see sign return arrive reply answer exceed overlap overspend fit show
 asking ask apply look wait link belong connect attach refer assign add sign register search
@@ -2867,60 +2887,75 @@ managing roster manage assign hire train invite recruit schedule track list onbo
 reading see view read look browse watch monitor search find check follow
 deciding approve decline accept reject validate confirm sign decide review assess triage
 making add create request record log submit file book plan schedule write report register enter
-calendar schedule book reserve reschedule roster rota appoint calendar agenda timetable planner slot availability plan
- appointment booking shift viewing diary
-board drag triage dispatch board kanban pipeline funnel column swimlane stage backlog move progress track approve
+calendar schedule book reserve reschedule roster rota appoint calendar agenda timetable planner slot
+ availability plan appointment booking shift viewing diary
+board drag triage dispatch board kanban pipeline funnel column swimlane stage backlog move progress track
+ approve
 timeline trace audit timeline history chain milestone roadmap gantt journey sequence phase
-inbox message reply answer notify remind forward escalate inbox thread chat notification respond write conversation
-report measure compare sum count total analyse analyze export forecast rank report chart statistics kpi graph trend curve
- ranking score best statistic average
+inbox message reply answer notify remind forward escalate inbox thread chat notification respond write
+ conversation
+report measure compare sum count total analyse analyze export forecast rank report chart statistics kpi graph
+ trend curve ranking score best statistic average
 dashboard monitor watch oversee alert dashboard cockpit overview glance kpi low overdue red
-settings configure customise customize toggle setting configuration preference parameter threshold template rate allowance
-"""
-# Other forms: irregular verbs, irregular plurals; nouns whose plural looks the same; verbs that imply a record.
-_FORMS = """
-sent:send kept:keep held:hold sold:sell bought:buy taken:take took:take given:give gave:give made:make got:get seen:see saw:see
-written:write wrote:write paid:pay ran:run lent:lend broke:break broken:break drawn:draw driven:drive known:know knew:know
-said:say told:tell found:find left:leave met:meet brought:bring built:build taught:teach chosen:choose gone:go went:go came:come
-begun:begin became:become grown:grow worn:wear shown:show thrown:throw stood:stand done:do spent:spend won:win fed:feed fell:fall
-felled:fall dealt:deal understood:understand withdrawn:withdraw
-"""
-_PLURALS = """
-people:person children:child men:man women:woman feet:foot teeth:tooth geese:goose mice:mouse oxen:ox calves:calf halves:half
-knives:knife shelves:shelf leaves:leaf loaves:loaf wolves:wolf lives:life wives:wife theses:thesis analyses:analysis
-diagnoses:diagnosis crises:crisis hypotheses:hypothesis criteria:criterion phenomena:phenomenon indices:index matrices:matrix
-vertices:vertex appendices:appendix curricula:curriculum memoranda:memorandum alumni:alumnus cacti:cactus fungi:fungus
-stimuli:stimulus larvae:larva formulae:formula quizzes:quiz movies:movie cookies:cookie ties:tie pies:pie menus:menu
-potatoes:potato tomatoes:tomato heroes:hero vetoes:veto cargoes:cargo buses:bus gases:gas lenses:lens viruses:virus
-campuses:campus bonuses:bonus statuses:status caches:cache axes:axe
-"""
-_SAME = """
-series species sheep fish aircraft premises means headquarters works equipment staff luggage furniture inventory stock feedback
-software knowledge training medication housing livestock material news data media status bus gas class address process access
-business analysis basis lens campus bonus virus diabetes sales goods glass physics thesis maintenance laundry cash mail research
-"""
-_DEEDS = "inspect:inspection lend:loan borrow:loan donate:donation vaccinate:vaccination enrol:enrolment subscribe:subscription"
-# A noun without a plural stands for a unit of it (archetypes.md §6).
-_UNITS_OF = "inventory:inventory_item stock:stock_item staff:employee livestock:animal"
-# What a product holds when its name is all that the brief says.
-_IMPLIED = """
-crm:contact,deal sales:deal,customer erp:order,product inventory:inventory_item,supplier stock:stock_item,supplier
-warehouse:stock_item,location cemetery:grave,burial graveyard:grave,burial helpdesk:ticket,customer support:ticket,customer
-library:book,loan gym:member,class restaurant:table,reservation hotel:room,reservation hostel:room,reservation
-school:student,course clinic:patient,appointment hospital:patient,appointment dental:patient,appointment
-salon:client,appointment hairdresser:client,appointment recruiting:candidate,job_opening recruitment:candidate,job_opening
-hiring:candidate,job_opening ats:candidate,job_opening fleet:vehicle,driver garage:vehicle,work_order rental:item,rental
-shop:product,order store:product,order bakery:product,order farm:animal,field zoo:animal,enclosure kennel:dog,booking
-church:member,event club:member,event conference:session,speaker wedding:guest,task museum:object,exhibition
-construction:project,task agency:client,project law:case,client legal:case,client accounting:invoice,expense
-invoicing:invoice,customer billing:invoice,customer finance:invoice,budget hr:employee,leave_request leave:leave_request,employee
-payroll:employee,payslip maintenance:work_order,equipment lab:sample,result laboratory:sample,result podcast:episode,guest
-blog:post,author charity:donation,donor fundraising:donation,campaign grant:application,grant garden:plot,plant
-parking:parking_space,permit taxi:trip,driver delivery:parcel,route logistics:shipment,route insurance:policy,claim
-bank:account,transaction budget:expense,budget todo:task,project project:project,task habit:habit,entry training:course,participant
-survey:survey,response league:team,fixture tournament:team,match kitchen:recipe,ingredient incident:incident,action
-quality:finding,corrective_action compliance:audit,finding asset:asset,assignment bug:bug,release volunteer:volunteer,shift
-daycare:child,check-in nursery:child,check-in pharmacy:prescription,patient property:property,lease
+settings configure customise customize toggle setting configuration preference parameter threshold template
+ rate allowance
+-men specimen regimen acumen abdomen omen
+-ly family assembly supply reply anomaly july butterfly
+relative that which whose who
+being be is are was were been being
+unchanged run put set cut split read
+indefinite a an any some each every
+clausal but because so while when if though who since until
+joining and & + , / or plus
+vendors contractor supplier vendor bidder provider
+ownlife report log form card template chart sheet
+stages stage status state column step phase outcome result
+listing want need have include hold keep store track manage organise organize cover require list
+human send enter tick assign update edit mark request write sign note add create submit file report approve
+ check pick record see view read review decide confirm reject log book schedule order export monitor raise
+ prepare measure plan inspect visit
+forms sent:send kept:keep held:hold sold:sell bought:buy taken:take took:take given:give gave:give made:make
+ got:get seen:see saw:see written:write wrote:write paid:pay ran:run lent:lend broke:break broken:break
+ drawn:draw driven:drive known:know knew:know said:say told:tell found:find left:leave met:meet brought:bring
+ built:build taught:teach chosen:choose gone:go went:go came:come begun:begin became:become grown:grow
+ worn:wear shown:show thrown:throw stood:stand done:do spent:spend won:win fed:feed fell:fall felled:fall
+ dealt:deal understood:understand withdrawn:withdraw
+plurals people:person children:child men:man women:woman feet:foot teeth:tooth geese:goose mice:mouse oxen:ox
+ calves:calf halves:half knives:knife shelves:shelf leaves:leaf loaves:loaf wolves:wolf lives:life wives:wife
+ theses:thesis analyses:analysis diagnoses:diagnosis crises:crisis hypotheses:hypothesis criteria:criterion
+ phenomena:phenomenon indices:index matrices:matrix vertices:vertex appendices:appendix curricula:curriculum
+ memoranda:memorandum alumni:alumnus cacti:cactus fungi:fungus stimuli:stimulus larvae:larva formulae:formula
+ quizzes:quiz movies:movie cookies:cookie ties:tie pies:pie menus:menu potatoes:potato tomatoes:tomato
+ heroes:hero vetoes:veto cargoes:cargo buses:bus gases:gas lenses:lens viruses:virus campuses:campus
+ bonuses:bonus statuses:status caches:cache axes:axe
+same series species sheep fish aircraft premises means headquarters works equipment staff luggage furniture
+ inventory stock feedback software knowledge training medication housing livestock material news data media
+ status bus gas class address process access business analysis basis lens campus bonus virus diabetes sales
+ goods glass physics thesis maintenance laundry cash mail research
+deeds inspect:inspection reserve:reservation lend:loan borrow:loan donate:donation vaccinate:vaccination
+ enrol:enrolment
+unit inventory:inventory_item stock:stock_item livestock:animal
+implied crm:contact,deal sales:deal,customer erp:order,product inventory:inventory_item,supplier
+ stock:stock_item,supplier warehouse:stock_item,location cemetery:grave,burial graveyard:grave,burial
+ helpdesk:ticket,customer support:ticket,customer library:book,loan gym:member,class
+ restaurant:table,reservation hotel:room,reservation hostel:room,reservation school:student,course
+ clinic:patient,appointment hospital:patient,appointment dental:patient,appointment salon:client,appointment
+ hairdresser:client,appointment recruiting:candidate,job_opening recruitment:candidate,job_opening
+ hiring:candidate,job_opening ats:candidate,job_opening fleet:vehicle,driver garage:vehicle,work_order
+ rental:item,rental shop:product,order store:product,order bakery:product,order farm:animal,field
+ zoo:animal,enclosure kennel:dog,booking church:member,event club:member,event conference:session,speaker
+ wedding:guest,task museum:object,exhibition construction:project,task agency:client,project law:case,client
+ legal:case,client accounting:invoice,expense invoicing:invoice,customer billing:invoice,customer
+ finance:invoice,budget hr:employee,leave_request leave:leave_request,employee payroll:employee,payslip
+ maintenance:work_order,equipment lab:sample,result laboratory:sample,result podcast:episode,guest
+ blog:post,author charity:donation,donor fundraising:donation,campaign grant:application,grant
+ garden:plot,plant parking:parking_space,permit taxi:trip,driver delivery:parcel,route
+ logistics:shipment,route insurance:policy,claim bank:account,transaction budget:expense,budget
+ todo:task,project project:project,task habit:habit,entry training:course,participant survey:survey,response
+ league:team,fixture tournament:team,match kitchen:recipe,ingredient incident:incident,action
+ quality:finding,corrective_action compliance:audit,finding asset:asset,assignment bug:bug,release
+ volunteer:volunteer,shift daycare:child,check-in nursery:child,check-in pharmacy:prescription,patient
+ property:property,lease
 """
 
 
@@ -2936,30 +2971,22 @@ def _is(group: str, word: str) -> bool:
 
 @once
 def _tables() -> Mapping[str, Mapping[str, Any]]:
-    """What is looked up by word: its part of speech, the verb it is a form of, its singular, its class, the screens it asks for."""
+    """What is looked up by word: part of speech, the verb it is a form of, singular, class, the screens it asks for."""
     words = _words()
-    verbs = {form: (base, kind) for tag in "BV" for base in words[tag] for form, kind in _verb_forms(base)}
-    verbs.update({pair.split(":")[0]: (pair.split(":")[1], "ed") for pair in _FORMS.split()})
-    signals: dict[str, tuple[str, ...]] = {}
-    for kind in ("calendar", "board", "timeline", "inbox", "report", "dashboard", "settings"):
-        for word in words[kind]:
-            signals[word] = (*signals.get(word, ()), kind)
-    classes = ("field", "filler", "metric", "time", "screen", "place", "product")
-    return {
-        "part": {word: tag for tag in "JAXRCID-" for word in words[tag]},
-        "verb": verbs,
-        "singular": dict(pair.split(":") for pair in _PLURALS.split()),
-        "class": {word: kind for kind in classes for word in words[kind]},
-        "signal": signals,
-        "deed": dict(pair.split(":") for pair in _DEEDS.split()),
-        "unit": {
-            name: unit.replace("_", " ") for name, unit in (pair.split(":") for pair in _UNITS_OF.split())
-        },
-        "implied": {
-            name: kinds.replace("_", " ").split(",")
-            for name, kinds in (p.split(":") for p in _IMPLIED.split())
-        },
+    names = ("forms", "plurals", "deeds", "unit", "implied")
+    tables: dict[str, dict[str, Any]] = {
+        name: dict(pair.split(":") for pair in words[name]) for name in names
     }
+    tables["part"] = {word: tag for tag in "JAXRCID-" for word in words[tag]}
+    classes = ("field", "filler", "metric", "time", "screens", "place", "product")
+    tables["class"] = {word: kind for kind in classes for word in words[kind]}
+    tables["verb"] = {f: (base, kind) for tag in "BV" for base in words[tag] for f, kind in _verb_forms(base)}
+    tables["verb"].update({form: (base, "ed") for form, base in tables["forms"].items()})
+    tables["signal"] = {}
+    for kind in (kind for kind in SCREEN_TYPES if kind in words):
+        for word in words[kind]:
+            tables["signal"].setdefault(word, []).append(kind)
+    return tables
 
 
 def _class_of(word: str) -> str:
@@ -2980,178 +3007,160 @@ def _verb_forms(base: str) -> Iterator[tuple[str, str]]:
 
 def _singular(word: str) -> str:
     """The singular of an English noun in lower case (archetypes.md §6)."""
-    if word in _tables()["singular"]:
-        return _tables()["singular"][word]
-    if (
-        word.endswith("men")
-        and len(word) > SHORT_WORD_CHARS
-        and word not in ("specimen", "regimen", "acumen")
-    ):
-        return word[:-3] + "man"
-    if (
-        len(word) < SHORT_WORD_CHARS
-        or not word.endswith("s")
-        or word.endswith(("ss", "us", "is"))
-        or word in _SAME.split()
-    ):
-        return word
+    if word in _tables()["plurals"] or _is("same", word) or len(word) < SHORT_WORD_CHARS:
+        return _tables()["plurals"].get(word, word)
+    if word.endswith("men") and not _is("-men", word):
+        return word[:-2] + "an"
     if word.endswith("ies") and len(word) > SHORT_WORD_CHARS:
         return word[:-3] + "y"
+    if not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
     return word[:-2] if re.search("(ss|sh|ch|x|zz)es$", word) else word[:-1]
 
 
 def _plural(name: str) -> str:
     """The plural of an English noun or compound."""
     head = name.split(" ")[-1]
-    irregular = {one: many for many, one in _tables()["singular"].items()}
-    if head in _SAME.split() or head in irregular:
-        return name[: len(name) - len(head)] + irregular.get(head, head)
-    if re.search("[^aeiou]y$|man$", head) and head != "human":
-        return name[:-1] + "ies" if head.endswith("y") else name[:-3] + "men"
+    irregular = next((many for many, one in _tables()["plurals"].items() if one == head), "")
+    if irregular or _is("same", head):
+        return name[: len(name) - len(head)] + (irregular or head)
+    if re.search("[^aeiou]y$|[^u]man$", head):
+        return name[:-1] + "ies" if head.endswith("y") else name[:-2] + "en"
     return name + ("es" if re.search("(s|sh|ch|x|z)$", head) else "s")
 
 
 def _is_person(word: str) -> bool:
     """Whether a noun is somebody: listed, or by its ending and no thing that ends alike (archetypes.md §2)."""
-    named = _is("people", word) or _is("party", word) or _is("departments", word)
-    return named or bool(
-        re.search("([^e]er|or|ist|man|woman|logist|eer)$", word)
+    ends = re.search("([^e]er|or|ist|man|woman|eer|lord)$", word) and len(word) > SHORT_WORD_CHARS
+    return (
+        any(_is(group, word) for group in ("people", "party", "departments"))
+        or bool(ends)
         and not _is("-er", word)
-        and len(word) > SHORT_WORD_CHARS
     )
 
 
 class _Token:
     """A word or mark: as written, lower case, its part of speech, the base form of a verb or singular of a noun."""
 
-    __slots__ = ("base", "low", "tag", "text")
+    __slots__ = ("base", "low", "owns", "tag", "text")
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.low = self.base = re.sub("'s$", "", text.lower().replace("’", "'"))
-        self.tag = ""
+        low = text.lower().replace("’", "'")
+        self.text, self.tag = text, _tables()["part"].get(low, "")
+        self.owns = low.endswith("'s") and not self.tag
+        self.low = self.base = low[:-2] if self.owns else low
 
     @property
-    def owns(self) -> bool:
-        """Whether it stands in the possessive."""
-        return self.text[-2:] in ("'s", "’s") or self.text[-2:] in ("s'", "s’")
+    def many(self) -> bool:
+        """Whether it is a noun in the plural."""
+        return self.tag == "N" and self.base != self.low
+
+    @property
+    def proper(self) -> bool:
+        """Whether inside a sentence its capital marks the name of somebody or something: no known word, no abbreviation."""
+        known = self.base in archetypes() or _class_of(self.base)
+        return self.text != self.text.lower() and sum(map(str.isupper, self.text)) == 1 and not known
 
 
 def _tokens(text: str) -> list[_Token]:
     """The words and marks of a sentence, each with its part of speech."""
     tokens = [_Token(word) for word in re.findall(r"\bw/|[^\W_]+(?:['’\-‑][^\W_]+)*|[^\w\s]", text)]
+    nothing = _Token("")
     for n, token in enumerate(tokens):
-        after = tokens[n + 1] if n + 1 < len(tokens) else _Token("")
-        whole = token.text.lower().replace("’", "'")
-        part = _tables()["part"].get(whole) or _tables()["part"].get(token.low, "")
-        if not token.low[:1].isalnum():
-            token.tag = token.text if len(token.text) == 1 else "I"
-        elif token.low[0].isdigit():
-            token.tag = "#"
-        elif part == "D" and n and tokens[n - 1].tag == "N" and token.low in ("that", "which", "whose"):
-            token.tag = "R"
-        elif part and not (
-            part == "J" and token.low in _tables()["verb"] and _tables()["part"].get(after.low) in ("D", "R")
-        ):
-            token.tag = part
-        elif token.low in _tables()["verb"] and not token.owns:
-            token.tag = _verb_tag(tokens, n, after)
-        elif (
-            token.low.endswith("ly")
-            and len(token.low) > SHORT_WORD_CHARS + 1
-            and token.low not in ("family", "assembly", "supply")
-        ):
-            token.tag = "A"
-        else:
-            token.tag = "N"
+        before, after = tokens[n - 1] if n else nothing, tokens[n + 1] if n + 1 < len(tokens) else nothing
+        token.tag = _part_of(tokens, n, before, after)
         if token.tag == "N":
             token.base = token.low[:-1] if re.fullmatch("[A-Z]{2,}s", token.text) else _singular(token.low)
-        elif token.tag in tuple("VGP"):
-            token.base = _tables()["verb"][token.low][0]
+        elif token.tag in ("V", "G", "P"):
+            token.base = _tables()["verb"].get(token.low, (token.low, ""))[0]
     return tokens
+
+
+def _part_of(tokens: list[_Token], n: int, before: _Token, after: _Token) -> str:
+    """The part of speech of word `n`: from the lists, from its form, for a verb's form from its neighbours."""
+    token = tokens[n]
+    if not token.low[:1].isalnum() or token.low[0].isdigit():
+        return "#" if token.low[:1].isdigit() else token.tag or token.text
+    if token.tag == "D" and before.tag == "N" and _is("relative", token.low):
+        return "R"
+    commanded = token.tag == "J" and (after.tag in ("D", "R") or before.many)
+    if token.low in _tables()["verb"] and not token.owns and (commanded or not token.tag):
+        return _verb_tag(tokens, n, after)
+    if token.tag:
+        return "N" if token.text == "IT" else token.tag
+    if before.many and _is_person(before.base) and after.tag in ("D", "J") and not token.low.endswith("s"):
+        return "V"  # an unknown word between people and an object: what they do
+    return "A" if token.low.endswith("ly") and not _is("-ly", token.low) else "N"
 
 
 def _verb_tag(tokens: list[_Token], n: int, after: _Token) -> str:
     """V verb, G gerund, P participle, J adjective or N noun for a word that looks like a verb: its neighbours decide."""
     base, kind = _tables()["verb"][tokens[n].low]
-    both = _is("B", base)
-    earlier = [token for token in tokens[max(0, n - 3) : n] if token.tag != "A"]
-    before = earlier[-1] if earlier else _Token("")
-    prev = before.tag
-    next_tag = _tables()["part"].get(after.low) or ("N" if after.low[:1].isalpha() else after.low[:1])
-    follows = next_tag in ("D", "R", "#") or (next_tag == "J" and kind == "s")
-    if (
-        prev == "X"
-        or before.low in ("to", "not")
-        or (prev == "-" and before.low not in ("no", "without"))
-        or prev == "R"
-    ):
-        being = prev == "X" and before.low in ("be", "is", "are", "was", "were", "been", "being")
-        if being and kind == "base":
-            return (
-                "P"
-                if before.low != "be" and base in ("run", "put", "set", "cut", "split", "read")
-                else "N"
-                if both
-                else "V"
-            )
-        return {"ing": "G", "ed": "P", "s": "N" if before.low == "to" else "V"}.get(kind, "V")
-    if prev in ("D", "J", "#") or before.owns or before.low in ("no", "without"):
-        return {
-            "ed": "J" if next_tag == "N" else "P",
-            "ing": "J" if not _is("ing", tokens[n].low) and next_tag == "N" else "N",
-        }.get(kind, "N")
-    if kind == "ing":
-        return "N" if _is("ing", tokens[n].low) and next_tag not in ("D", "R") else "G"
+    before = next((token for token in reversed(tokens[max(0, n - 2) : n]) if token.tag != "A"), _Token(""))
+    next_tag = after.tag or ("N" if after.low[:1].isalpha() else after.low[:1])
+    led = before.tag in ("D", "J", "#") or before.owns or before.low in ("no", "without")
+    helped = not led and (before.tag in ("X", "R", "-") or before.low == "to")
+    both, follows = _is("B", base), next_tag in ("D", "R", "#") or (next_tag == "J" and kind == "s")
     if kind == "ed":
-        return "J" if next_tag == "N" and prev != "N" else "P"
-    if prev == "I":
+        return "J" if not helped and next_tag == "N" and (led or before.tag != "N") else "P"
+    if kind == "ing":
+        named = _is("ing", tokens[n].low)
+        if led:
+            return "N" if named or next_tag != "N" else "J"
+        return "G" if helped or not named or next_tag in ("D", "R") else "N"
+    if helped and not (_is("being", before.low) and kind == "base"):
+        return "N" if kind == "s" and before.low == "to" else "V"
+    if helped and _is("unchanged", base) and before.low != "be":
+        return "P"
+    if led or (both and (helped or before.tag == "I")):
         return "N"
-    series = any(token.tag == "V" for token in tokens[:n]) and (
-        prev == "," or before.low in ("and", "or", "then")
-    )
     if kind == "s":
-        pair = f"{earlier[-2].low}-{before.low}" if len(earlier) > 1 else ""
-        somebody = (
-            prev == "N"
-            and (_is_person(before.base) or _is("departments", pair))
-            and before.base == before.low
-        )
-        led = (
-            any(token.tag == "D" for token in tokens[max(0, n - 4) : n])
-            or _is("departments", before.low)
-            or pair
-        )
-        verb = (
-            not both
-            or (follows and prev == "N")
-            or (somebody and led and next_tag not in (",", "C", "."))
-            or (somebody and n > 1)
-        )
-        return "V" if prev != "V" and (verb or (series and next_tag in ("N", "D", "J", "R"))) else "N"
-    if prev == "N":
-        many = before.base != before.low or before.low == "staff"
-        return "V" if not both or follows or many else "N"
-    if prev in ("V", "G", "P") or not both or follows:
+        return "V" if _is_finite(tokens, n, before, after, next_tag) else "N"
+    if before.tag == "N":
+        return "V" if not both or follows or before.many or before.low == "staff" else "N"
+    if not both or follows or before.tag in ("V", "G", "P"):
         return "N" if both and not follows else "V"
     return _opening_tag(tokens, n, after, next_tag)
 
 
+def _is_finite(tokens: list[_Token], n: int, before: _Token, after: _Token, next_tag: str) -> bool:
+    """Whether a form in -s is a verb ("the clerk records it") rather than a plural ("the clerk's records")."""
+    both = _is("B", _tables()["verb"][tokens[n].low][0])
+    base, kind = _tables()["verb"].get(after.low, ("", ""))
+    acts_next = kind in ("base", "s") and not _is("B", base) and not after.tag
+    if before.tag == "V" or (acts_next and before.tag != "N"):
+        return False
+    pair = "-".join(token.low for token in tokens[max(0, n - 2) : n])
+    office = _is("departments", before.low) or _is("departments", pair)
+    led = (
+        office
+        or any(token.tag == "D" for token in tokens[max(0, n - 4) : n])
+        or (n == 1 and not _is("party", before.low))
+    )
+    somebody = office or (before.tag == "N" and not before.many and _is_person(before.base))
+    follows = before.tag == "N" and next_tag in ("D", "R", "#", "J")
+    series = before.low in (",", "and", "or", "then") and any(token.tag == "V" for token in tokens[:n])
+    return (
+        not both
+        or follows
+        or (somebody and led and next_tag.isalpha() and next_tag != "C")
+        or (series and next_tag in ("N", "D", "J", "R"))
+    )
+
+
 def _opening_tag(tokens: list[_Token], n: int, after: _Token, next_tag: str) -> str:
     """The first word of a phrase: a command ("book rooms") or part of a name ("order lines")."""
-    commands = [
-        t
-        for k, t in enumerate(tokens[:n])
-        if t.tag == "V" and (k == 0 or tokens[k - 1].tag not in tuple("NRXA"))
-    ]
+    starts = ("N", "R", "X", "A")
+    commands = any(
+        t.tag == "V" and (k == 0 or tokens[k - 1].tag not in starts) for k, t in enumerate(tokens[:n])
+    )
     head = _singular(after.low)
     if next_tag == "C":
-        return "V" if commands and n and tokens[n - 1].tag in ",C" else "N"
-    if next_tag not in ("N", "J") or f"{tokens[n].low} {head}" in archetypes():
+        return "V" if commands and n and tokens[n - 1].tag in (",", "C") else "N"
+    if next_tag not in ("N", "J") or f"{tokens[n].low} {head}" in archetypes() or _is_person(head):
         return "N"
-    if _is("heads", head) or (
-        after.low in _tables()["verb"] and not _is("B", _tables()["verb"][after.low][0])
-    ):
+    base, _ = _tables()["verb"].get(after.low, ("", ""))
+    if _is("heads", head) or (base and not _is("B", base)):
         return "V" if commands else "N"
     return "V" if commands or head != after.low or next_tag == "J" or n == 0 else "N"
 
@@ -3173,51 +3182,38 @@ def _noun(words: list[_Token], capitals: bool) -> _Noun | None:
 
     `capitals`: they mean nothing here, otherwise a capital inside a sentence marks a proper name, which is no record.
     """
-    tables = _tables()
-    someone = words[-1].tag == "N" and _is_person(words[-1].base)
-    nouns = [
-        token
-        for token in words
-        if token.tag == "N"
-        and (capitals or someone or token.text == token.text.lower() or sum(map(str.isupper, token.text)) > 1
-             or token.base in archetypes() or _class_of(token.base))
-    ]  # fmt: skip
+    last = words[-1]
+    someone = last.tag == "N" and _is_person(last.base)
+    nouns = [token for token in words if token.tag == "N" and (capitals or someone or not token.proper)]
     while (
         len(nouns) > 1
         and _class_of(nouns[0].base) == "time"
-        and " ".join(t.base for t in nouns) not in archetypes()
+        and f"{nouns[0].low} {last.base}" not in archetypes()
     ):
         nouns = nouns[1:]
-    if not nouns or nouns[-1] is not words[-1] or len(nouns[-1].base) < 2:
+    if not nouns or nouns[-1] is not last or len(last.base) < 2:
         return None
-    head, nouns = nouns[-1], nouns[-DRAFT_NAME_WORDS:]
-    articles = {token.low for token in words if token.tag == "D"}
-    number = max([0, *(_number(token.low) for token in words)])
-    form = (
-        "plural"
-        if head.base != head.low
-        else "a"
-        if articles & {"a", "an", "any", "some", "each", "every"}
-        else "the"
-        if articles
-        else "bare"
-    )
+    nouns = nouns[-DRAFT_NAME_WORDS:]
+    articles = [token.low for token in words if token.tag == "D"]
+    form = "the" if articles else "bare"
+    form = "plural" if last.many else "a" if any(_is("indefinite", word) for word in articles) else form
     before = [token.low for token in nouns[:-1]]
-    name = " ".join([*before, head.base])
-    label = " ".join(
-        re.sub("([A-Z]{2,})s?$", r"\1", t.text) if re.fullmatch("[A-Z]{2,5}s?", t.text) else t.low
-        for t in nouns[:-1]
-    )
-    last = re.sub("s$", "", head.text) if re.fullmatch("[A-Z]{2,5}s?", head.text) else head.base
-    unit = tables["unit"].get(name) if form != "plural" else None
+    name = " ".join([*before, last.base])
+    shown = [t.text.rstrip("s") if re.fullmatch("[A-Z]{2,5}s?", t.text) else t.low for t in nouns[:-1]]
+    shown.append(last.text.rstrip("s") if re.fullmatch("[A-Z]{2,5}s?", last.text) else last.base)
+    unit = _tables()["unit"].get(name, "").replace("_", " ") if form != "plural" else ""
     person = someone or _is("departments", "-".join(name.split()))
-    return _Noun(unit or name, unit or f"{label} {last}".strip(), head.base, before, form, number, person)
+    number = max(_number(token.low) for token in words)
+    return _Noun(unit or name, unit or " ".join(shown), last.base, before, form, number, person)
 
 
 def _number(word: str) -> int:
     names = "zero one two three four five six seven eight nine ten eleven twelve".split(" ")
-    plain = word.replace(",", "").replace(".", "")
+    plain = re.sub("[.,]", "", word)
     return names.index(word) if word in names else int(plain) if re.fullmatch("[0-9]{1,6}", plain) else 0
+
+
+# --- English: phrases to things and roles ---------------------------------------------------------------------
 
 
 class _Thing:
@@ -3225,7 +3221,7 @@ class _Thing:
 
     def __init__(self, name: str, label: str, plural: str, because: str, *, person: bool = False) -> None:
         self.name, self.label, self.plural, self.because, self.person = name, label, plural, because, person
-        self.kind, self.id = find_archetype(name, person=person), ""
+        self.kind, self.id, self.gloss = find_archetype(name, person=person), "", name
         self.weight, self.times, self.count = 0.0, 0, 0
         self.status: tuple[str, ...] = ()
         self.extra: list[FieldSpec] = []
@@ -3242,20 +3238,11 @@ class _Role(NamedTuple):
 
 
 # How surely a noun phrase is a record: by where it stands, times by its form, plus what the library knows of it.
-_STANDS = {
-    "list": 1,
-    "object": 1,
-    "subject": 0.7,
-    "with": 0.9,
-    "to": 0.7,
-    "for": 0.7,
-    "into": 0.8,
-    "topic": 0.55,
-    "place": 0.2,
-}
+# fmt: off
+_STANDS = {"list": 1, "object": 1, "subject": 0.7, "with": 0.9, "to": 0.7, "for": 0.7, "into": 0.8, "topic": 0.55, "place": 0.2}
 _FORMED = {"plural": 1, "a": 0.9, "the": 0.7, "bare": 0.5}
-_ELSE, _COUNTED, _KNOWN, _KIN, _AGAIN, _DEED = 0.5, 0.2, 0.3, 0.15, 0.15, 0.7
-_SURE, _SPARE = 0.65, 0.5
+_ELSE, _COUNTED, _KNOWN, _KIN, _AGAIN, _DEED, _SURE, _SPARE = 0.5, 0.2, 0.3, 0.15, 0.15, 0.7, 0.65, 0.5
+# fmt: on
 
 
 class _Reader:
@@ -3267,33 +3254,26 @@ class _Reader:
         self.signals: dict[str, tuple[str, str]] = {}
         self.blocked: dict[str, str] = {}
         self.because = self.last = ""
-        self.begin(topic=False, negated=False)
 
-    def begin(self, *, topic: bool, negated: bool) -> None:
-        """A new sentence: `topic` when it names the product, `negated` when all of it is out of scope."""
-        self.topic, self.always, self.negated = topic, negated, negated
-        self.capitals = False
-        self.clause()
+    def read(self, tokens: list[_Token], because: str, *, topic: bool = False, negated: bool = False) -> None:
+        """One sentence: `topic` when it names the product, `negated` when all of it is out of scope."""
+        self.because, self.topic, self.always = because, topic, negated
+        long = [token for token in tokens if len(token.text) >= SHORT_WORD_CHARS and token.text.isalpha()]
+        self.capitals = 2 * sum(token.text[0] != token.low[0] for token in long) > len(long)
+        self._clause()
+        place = 0
+        while place < len(tokens):
+            place = self._step(tokens, place)
 
-    def clause(self) -> None:
+    def _clause(self) -> None:
         """A new clause: no verb, no preposition, nobody acting; a negation ends."""
         self.verb = self.preposition = self.form = ""
         self.subjects: list[_Noun] = []
         self.actors: list[_Role] = []
         self.negated = self.always
 
-    def read(self, tokens: list[_Token], because: str, *, topic: bool = False, negated: bool = False) -> None:
-        """One sentence."""
-        self.begin(topic=topic, negated=negated)
-        self.because = because
-        long = [token for token in tokens if len(token.text) >= SHORT_WORD_CHARS and token.text.isalpha()]
-        self.capitals = 2 * sum(token.text[0] != token.low[0] for token in long) > len(long)
-        place = 0
-        while place < len(tokens):
-            place = self._step(tokens, place)
-
     def _step(self, tokens: list[_Token], n: int) -> int:
-        token, before = tokens[n], tokens[n - 1] if n else None
+        token, before = tokens[n], tokens[n - 1] if n else _Token(".")
         if token.tag in ("D", "J", "#", "N"):
             end = n + 1
             while end < len(tokens) and tokens[end].tag in ("J", "#", "N") and not tokens[end - 1].owns:
@@ -3305,36 +3285,35 @@ class _Reader:
         if token.tag in ("V", "G", "P"):
             self._on_verb(token, before)
         elif token.tag == "I":
-            such = token.low == "as" and before is not None and before.low == "such"
-            self.preposition = "example" if such or token.low == "like" and self.verb != "like" else token.low
+            such = (token.low, before.low) == ("as", "such") or token.low == "like"
+            self.preposition = "example" if such else token.low
         elif token.tag == "R":
             self.subjects, self.actors, self.preposition = [], [], ""
         elif token.tag == "-":
             self.negated = self.negated or self._denies(tokens, n)
-        elif token.low in ("but", "because", "so", "while", "when", "if", "though", "who"):
-            self.clause()
-        elif token.low in ("and", "&", "+", "plus") and self.form not in ("plural", "") and not self.verb:
-            self.preposition = ""
-        elif token.text in ",;:|–—•.":
-            follows = tokens[n + 1].tag if n + 1 < len(tokens) else ""
-            self.preposition = self.preposition if self.preposition == "example" and token.text == "," else ""
-            if token.text != "," or follows in ("R", "X"):
-                self.clause()
+        elif _is("joining", token.low) and token.text != ",":
+            self.preposition = "" if self.form not in ("plural", "") and not self.verb else self.preposition
+        elif token.tag == "C" or token.text in ",;:|–—•.":
+            self._on_mark(token, tokens[n + 1].tag if n + 1 < len(tokens) else "")
         return n + 1
+
+    def _on_mark(self, token: _Token, next_tag: str) -> None:
+        listed = self.preposition == "example" and token.text == ","
+        self.preposition = "example" if listed else ""
+        if (
+            _is("clausal", token.low)
+            or token.text in ";:|–—•."
+            or (token.text == "," and next_tag in ("R", "X"))
+        ):
+            self._clause()
 
     def _denies(self, tokens: list[_Token], n: int) -> bool:
         """Whether a negation takes what follows out of the product, rather than tell what does not happen in it."""
         after = tokens[n + 1 : n + 4]
         if tokens[n].low in ("no", "without", "except", "excluding", "none", "neither", "nor"):
             return True
-        if (
-            tokens[n].low == "not"
-            and n
-            and tokens[n - 1].text in ",(–—"
-            and after
-            and after[0].tag in ("N", "D", "J")
-        ):
-            return True
+        if tokens[n].low == "not" and after and (n == 0 or tokens[n - 1].text in ",(–—"):
+            return after[0].tag in ("N", "D", "J", "I")
         verbs = [token.base for token in after if token.tag in ("V", "P")]
         ours = not self.subjects or _class_of(self.subjects[-1].head) in ("product", "filler")
         return bool(verbs) and (_is("scope", verbs[0]) or (ours and not _is("failing", verbs[0])))
@@ -3343,51 +3322,43 @@ class _Reader:
         for kind in () if self.negated else _tables()["signal"].get(word, ()):
             self.signals.setdefault(kind, (self.because, name))
 
-    def _on_verb(self, token: _Token, before: _Token | None) -> None:
+    def _on_verb(self, token: _Token, before: _Token) -> None:
         self.preposition = ""
-        if token.tag == "P" and before is not None and before.tag == "N" and not self.subjects:
+        if token.tag == "P" and before.tag == "N" and not self.subjects:
             return
         if self.subjects and token.tag != "P":
-            self.actors = [role for role in map(self._role, self.subjects) if role]
+            human = _is("human", token.base)
+            self.actors = [role for noun in self.subjects for role in self._role(noun, human)]
             self.subjects = []
         self.verb = token.base
         self._signal(token.base, self.last)
-        if not self.negated:
-            for role in self.actors:
-                role.verbs.append(token.base)
-            deed = _tables()["deed"].get(token.base)
-            if deed and token.tag == "V":
-                self._mention(deed, deed, False, _DEED)
+        deed = _tables()["deeds"].get(token.base) if token.tag == "V" and not self.negated else None
+        if deed:
+            self._mention(deed, deed, False, _DEED)
+        for role in self.actors:
+            role.verbs.append(token.base)
 
-    def _role(self, noun: _Noun) -> _Role | None:
-        vendor = "shall" in self.because and noun.head in (
-            "contractor",
-            "supplier",
-            "vendor",
-            "bidder",
-            "provider",
-        )
-        if self.negated or vendor or not noun.person:
-            return None
-        return self.roles.setdefault(noun.name, _Role(noun.name, self.because, [], []))
+    def _role(self, noun: _Noun, human: bool = False) -> list[_Role]:
+        """The role that a noun phrase names: somebody, or whatever does what only people do; none for a tender's vendor."""
+        unknown = noun.form != "plural" and not _class_of(noun.head) and noun.head not in archetypes()
+        if self.negated or self._sells(noun) or not (noun.person or (human and unknown)):
+            return []
+        return [self.roles.setdefault(noun.name, _Role(noun.name, self.because, [], []))]
 
-    def _on_phrase(self, words: list[_Token], after: list[_Token], before: _Token | None) -> None:
-        noun = _noun(words, self.capitals or before is None or before.text in ".:•")
-        tags = [token.tag for token in after]
-        acts = tags[:1] in (["V"], ["X"], ["-"])
-        if noun is None:
+    def _sells(self, noun: _Noun) -> bool:
+        return "shall" in self.because and _is("vendors", noun.head)
+
+    def _on_phrase(self, words: list[_Token], after: list[_Token], before: _Token) -> None:
+        noun = _noun(words, self.capitals or before.text in ".:•")
+        if noun is None or self._sells(noun):
             return
-        joined = before is not None and before.low in ("and", "&", ",", "/", "or")
-        enabled = (
-            noun.person
-            and after[:1]
-            and after[0].low == "to"
-            and tags[1:2] == ["V"]
-            and self.preposition != "to"
-        )
-        if acts or enabled:
+        tags = [token.tag for token in after[:2]]
+        enabled = noun.person and tags == ["I", "V"] and after[0].low == "to" and self.preposition != "to"
+        acts = tags[:1] in (["V"], ["X"], ["-"]) or enabled
+        joined = _is("joining", before.low)
+        if acts:
             self.subjects = [*(self.subjects if joined else []), noun]
-            self.verb, self.preposition = "", "" if self.preposition != "per" else "per"
+            self.verb, self.preposition = "", "per" if self.preposition == "per" else ""
         elif joined or not self.verb:
             self.subjects = [*self.subjects, noun][-2:] if noun.person else []
         context = "subject" if acts else self.preposition or ("object" if self.verb else "list")
@@ -3396,92 +3367,77 @@ class _Reader:
             for name in (noun.name, noun.head):
                 self.blocked.setdefault(name, "the brief says that it is not wanted")
         elif context == "as":
-            self.actors = [role for role in [self._role(noun)] if role]
-            self.subjects = [noun]
+            self.actors, self.subjects = self._role(noun, human=True), [noun]
         elif context != "example":
             self.form = noun.form
             self._on_noun(noun, context, words[-1].owns)
 
+    def _kind(self, noun: _Noun, context: str, known: bool) -> str:
+        """The class of words that are no record to which a noun phrase belongs, or ""."""
+        kind, qualified = _class_of(noun.head), noun.modifiers and _class_of(noun.modifiers[-1])
+        certain = known and (
+            noun.form == "plural" or noun.modifiers or (noun.form == "a" and not self.preposition)
+        )
+        several = noun.form == "plural" or noun.number > 0 or (context == "per" and noun.form == "bare")
+        own_life = _is("ownlife", noun.head) and noun.modifiers and qualified in ("", "field")
+        if certain or (context != "topic" and (noun.person or own_life or (kind == "place" and several))):
+            return ""
+        return kind
+
     def _on_noun(self, noun: _Noun, context: str, owner: bool) -> None:
         known = noun.name in archetypes()
-        certain = (
-            known
-            and (noun.form in ("plural", "a") or bool(noun.modifiers))
-            and not (noun.form == "a" and self.preposition)
-        )
-        kind = "" if certain else _class_of(noun.head)
-        several = noun.form == "plural" or noun.number > 0 or (context == "per" and noun.form == "bare")
-        if kind == "place" and several and context != "topic":
-            kind = ""
-        if (
-            noun.head in ("report", "log", "form", "card", "template", "chart")
-            and noun.modifiers
-            and context != "topic"
-        ):
-            kind = (
-                ""
-                if not _class_of(noun.modifiers[-1]) or known or _class_of(noun.modifiers[-1]) == "field"
-                else kind
-            )
-        self._signal(noun.head, noun.name if not kind else self.last)
-        for word in noun.modifiers:
-            self._signal(word, self.last)
+        kind = self._kind(noun, context, known)
+        for word in [noun.head, *noun.modifiers]:
+            self._signal(word, self.last if kind or word != noun.head else noun.name)
         if kind:
             self._on_class(noun, kind)
             return
         managed = _is("managing", self.verb) and context == "object"
+        listed = context == "list" or (context == "object" and _is("listing", self.verb))
+        party = _is("party", noun.head)
         if noun.person and (
-            managed or context in ("list", "by", "per", "to", "object") and not _is("party", noun.head)
+            managed or (not party and (listed or context in ("by", "per", "to", "from", "object")))
         ):
             self._role(noun)
-        if noun.person and not _is("party", noun.head) and not (noun.number or managed or context == "list"):
+        if noun.person and not (party or noun.number or managed or listed):
             return
-        strong = (
-            owner
-            or (_is("asking", self.verb) and context in ("for", "to"))
-            or (context == "for" and self.verb == "" and known)
-        )
+        strong = owner or (_is("asking", self.verb) and context in ("for", "to"))
         weight = _STANDS.get("object" if strong else context, _ELSE) * _FORMED[noun.form]
-        weight += (_COUNTED if noun.number else 0) + (
-            _KNOWN if known else _KIN if noun.head in archetypes() else 0
-        )
-        thing = self._mention(noun.name, noun.label, noun.person, weight)
+        weight += _KNOWN if known else _KIN if noun.head in archetypes() else 0
+        thing = self._mention(noun.name, noun.label, noun.person, weight + (_COUNTED if noun.number else 0))
         thing.count = max(thing.count, noun.number)
-        if (
-            context in ("with", "per", "for", "of", "to", "by")
-            and self.last in self.things
-            and self.last != noun.name
-        ):
-            child, parent = (thing, self.last) if context == "with" else (self.things[self.last], noun.name)
-            child.links.append(parent)
-        if noun.modifiers and known and thing.kind.fields[0].target == " ".join(noun.modifiers):
-            self._mention(thing.kind.fields[0].target, thing.kind.fields[0].target, False, _DEED)
+        if context == "with":
+            thing.links.append(self.last)
+        elif context in ("per", "for", "of", "to", "by") and self.last in self.things:
+            self.things[self.last].links.append(noun.name)
+        parent = thing.kind.fields[0].target if known else ""
+        if parent and parent == " ".join(noun.modifiers):
+            self._mention(parent, parent, False, _DEED)
         for role in self.actors if context == "object" else ():
             role.things.append(noun.name)
         self.last = noun.name
 
     def _on_class(self, noun: _Noun, kind: str) -> None:
-        """A noun that is no record: a field goes to the record before it, what qualifies a screen or the product is a hint."""
+        """No record: a field goes to the record before it; what qualifies a screen or the product is a hint at one."""
         if kind == "field" and self.last in self.things and not self.topic:
             self.things[self.last].extra.append(_guess_field(noun.name))
         words = list(noun.modifiers)
-        while words and _class_of(words[-1]) in ("product", "place", "time", "screen", "filler", "metric"):
+        while words and _class_of(words[-1]) not in ("", "field"):
             words.pop()
-        name = " ".join([*words[:-1], _singular(words[-1])]) if words else ""
-        if name and kind in ("product", "screen", "place") and not _class_of(words[-1]):
+        if words and kind in ("product", "screens", "place") and not _class_of(words[-1]):
+            name = " ".join([*words[:-1], _singular(words[-1])])
+            name = _tables()["unit"].get(name, name).replace("_", " ")
             weight = _STANDS["place" if kind == "place" else "topic"] + (
                 _KNOWN if name in archetypes() else 0
             )
-            name = _tables()["unit"].get(name, name)
             self._mention(name, name, _is_person(words[-1]), weight)
             self.last = self.last or name
         if kind == "product":
-            self.verb = "track"
+            self.verb = "track"  # "a tool for X and Y": as if the brief said what it tracks
 
     def _mention(self, name: str, label: str, person: bool, weight: float) -> _Thing:
-        thing = self.things.get(name)
-        if thing is None:
-            thing = self.things[name] = _Thing(name, label, _plural(label), self.because, person=person)
+        new = _Thing(name, label, _plural(label), self.because, person=person)
+        thing = self.things.setdefault(name, new)
         thing.weight = max(thing.weight, weight) + (_AGAIN if 0 < thing.times < DRAFT_NAME_WORDS else 0)
         thing.times += 1
         return thing
@@ -3489,26 +3445,17 @@ class _Reader:
     def _on_bracket(self, tokens: list[_Token], n: int) -> int:
         """What stands in brackets: values of a status in their order, fields, or examples; never records of their own."""
         end = next((k for k in range(n, len(tokens)) if tokens[k].text in ")]"), len(tokens) - 1)
-        inside = tokens[n + 1 : end]
+        inside, thing = tokens[n + 1 : end], self.things.get(self.last)
         for token in inside:
             self._signal(token.base, self.last)
         values = _bracket_values(inside)
-        thing = self.things.get(self.last)
         if thing is None or len(values) < 2 or self.negated:
             return end + 1
-        stages = tokens[n - 1].base in (
-            "stage",
-            "status",
-            "state",
-            "column",
-            "step",
-            "phase",
-            "outcome",
-            "result",
-        )
         if all(_class_of(_singular(value.lower().split()[-1])) == "field" for value in values):
             thing.extra += [_guess_field(value.lower()) for value in values]
-        elif stages or any(token.tag in ("P", "J", "-") or token.low.endswith("ed") for token in inside):
+        elif _is("stages", tokens[n - 1].base) or any(
+            t.tag in ("P", "J", "-") or t.low.endswith("ed") for t in inside
+        ):
             thing.status = tuple(values)
         else:
             thing.extra.append(FieldSpec("kind", "choice", tuple(values)))
@@ -3524,10 +3471,11 @@ def _bracket_values(tokens: Sequence[_Token]) -> list[str]:
 
 
 def _guess_field(name: str) -> FieldSpec:
-    kinds = "date:date due:date expiry:date price:money cost:money fee:money amount:money photo:url picture:url image:url link:url "
-    kinds += "phone:phone telephone:phone email:email address:address quantity:number weight:number height:number mileage:number "
-    kinds += "duration:duration reason:longtext description:longtext"
-    kind = next((kind for word, kind in (pair.split(":") for pair in kinds.split()) if word in name), "text")
+    kinds = {"date|due|expir": "date", "price|cost|fee|amount": "money", "photo|picture|image|link": "url"}
+    kinds.update(
+        {"phone": "phone", "email": "email", "address": "address", "quantity|weight|height": "number"}
+    )
+    kind = next((kind for words, kind in kinds.items() if re.search(words, name)), "text")
     return FieldSpec(_identifier(name, "detail"), kind)
 
 
@@ -3632,11 +3580,14 @@ def _choose(reader: _Reader, text: str, left_out: list[dict[str, str]]) -> list[
     if len(chosen) > 1:
         return chosen
     words = [token.base for token in _tokens(text.lower())]
-    implied = next(
-        (_tables()["implied"][word] for word in words if word in _tables()["implied"]),
-        [] if chosen else ["item"],
+    kinds = (
+        next((_tables()["implied"][word] for word in words if word in _tables()["implied"]), "")
+        .replace("_", " ")
+        .split(",")
     )
-    new = [name for name in implied if name not in [*(thing.name for thing in chosen), *reader.blocked]]
+    new = [
+        name for name in kinds if name and name not in [*(thing.name for thing in chosen), *reader.blocked]
+    ]
     return chosen + [
         _Thing(name, name, _plural(name), text[:BECAUSE_MAX_CHARS], person=_is_person(name))
         for name in new or ([] if chosen else ["item"])

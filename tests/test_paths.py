@@ -231,7 +231,7 @@ LEADS_OUTSIDE = [
     ("a way outside that is a link outside", "BASE/way/secret.txt"),
 ]
 
-SHELL = "holds a character that means something to a shell or another system"
+SHELL = "holds a character with a meaning to shells or other systems"
 INVISIBLE = "holds an invisible or control character"
 ENDING = "has a component that ends in a dot or a space"
 DEVICE = "names a Windows device"

@@ -180,6 +180,7 @@ VARIANTS_DEFAULT = 3
 LIST_LIMIT_MAX = 200
 LIST_LIMIT_DEFAULT = 50
 RECORDS_SHOWN = 3
+HELP_WIDTH_CHARS = 100
 
 # The blueprint (TOOLS §3). The prototype's "today" is a constant, a Monday: equal briefs give equal bytes.
 AS_OF_DATE = "2026-06-15"
@@ -3822,12 +3823,12 @@ def _known_form(word: str, lang: str) -> tuple[str, str, bool]:
     ]
     for form in forms:
         if form in table:
-            return form, *table[form]
+            return (form, *table[form])
     if lang == "de":
         for form in forms:
             for known in sorted(table, key=len, reverse=True):
                 if form.endswith(known) and len(known) > SHORT_WORD_CHARS:
-                    return form, *table[known]
+                    return (form, *table[known])
     return (forms[1] if len(forms) > 1 and lang != "de" else word), "", False
 
 
@@ -10215,13 +10216,19 @@ class Invocation(NamedTuple):
 
 
 def _build_parser(row: Operation) -> Any:
-    from argparse import ArgumentParser
+    from argparse import ArgumentParser, HelpFormatter
 
     class Parser(ArgumentParser):
         def error(self, message: str) -> None:
             raise Failure("invalid_arguments", message, f"see: protoyard {row.command} --help")
 
-    parser = Parser(prog=f"protoyard {row.command}", description=row.description, allow_abbrev=False)
+    parser = Parser(
+        prog=f"protoyard {row.command}",
+        description=row.description,
+        allow_abbrev=False,
+        # A fixed width: to ask the terminal for its own, argparse imports shutil at every start.
+        formatter_class=lambda prog: HelpFormatter(prog, width=HELP_WIDTH_CHARS),
+    )
     for argument in row.arguments:
         text = argument.schema["description"].replace("%", "%%")
         if argument.positional:

@@ -167,6 +167,7 @@ HISTORY_DIR = "history"
 SCREENSHOTS_DIR = "screenshots"
 GALLERY_MAX_PROTOTYPES = 200
 HISTORY_DIGITS = 4
+READ_TRIES = 5  # of a reader, who holds no lock, before it takes what it gets
 REVISIONS_SHOWN = 20  # of each variant, in an answer that should stay short
 MANIFEST_MAX_BYTES = 4 * MIB  # some ten thousand revisions
 PAGE_MAX_BYTES = 8 * MIB  # a blueprint at its limit, escaped, and the runtime
@@ -1528,7 +1529,7 @@ class _Folder:
             names = [name for name in self.names() if name not in kept]
 
     def _dissolve(self, name: str) -> None:
-        """Removes a folder and brings the folders in it up here, so that no depth exhausts stack or handles."""
+        """Removes a folder and brings those in it up here, so that no depth exhausts stack or handles."""
         with self.open(name) as inner:
             for child in (child for child in inner.names() if not inner.unlink(child)):
                 risen = self.at(_unique_name())
@@ -9229,7 +9230,7 @@ def _encode_blueprint(blueprint: Mapping[str, Any]) -> bytes:
 
 
 def _encode_page(blueprint: Mapping[str, Any]) -> bytes:
-    """The page of the blueprint as its file has it: in whatever order the members came, the bytes are the same."""
+    """The page of the blueprint as its file has it: whatever order the members came in, the same bytes."""
     return render_page(parse_json(render_blueprint(blueprint))).encode("utf-8")
 
 
@@ -9262,7 +9263,7 @@ def _list_entry(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_slugs(workspace: Workspace) -> list[str]:
-    if workspace.kind(PROTOTYPES_DIR) == "missing":
+    if workspace.kind(PROTOTYPES_DIR) in ("missing", "file"):
         return []
     names = workspace.read_names(PROTOTYPES_DIR)
     return [name for name in names if re.fullmatch(SLUG_PATTERN, name)]
@@ -9359,8 +9360,29 @@ def _outline_variant(variant: Variant) -> dict[str, Any]:
     }
 
 
+def _read_settled(workspace: Workspace, folder: str, read: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What `read` returns, again while its prototype's manifest changes under it: readers hold no lock."""
+    for _ in range(READ_TRIES):
+        before = _peek(workspace, f"{folder}/{MANIFEST_NAME}")
+        found = read()
+        if _peek(workspace, f"{folder}/{MANIFEST_NAME}") == before:
+            break
+    return found
+
+
+def _peek(workspace: Workspace, file: str) -> bytes | None:
+    try:
+        return workspace.read_bytes(file, max_bytes=MANIFEST_MAX_BYTES)
+    except Failure:
+        return None
+
+
 def read_prototype(workspace: Workspace, slug: str) -> dict[str, Any]:
     """The manifest with folder and page; each variant with its last revisions, roles, entities, screens."""
+    return _read_settled(workspace, _folder_of(slug), lambda: _describe_prototype(workspace, slug))
+
+
+def _describe_prototype(workspace: Workspace, slug: str) -> dict[str, Any]:
     manifest, folder, variants = read_manifest(workspace, slug), _folder_of(slug), []
     for entry in manifest["variants"]:
         own = f"{folder}/{entry['id']}"
@@ -9392,6 +9414,10 @@ def find_variant(manifest: Mapping[str, Any], slug: str, letter: str) -> dict[st
 
 def read_variant(workspace: Workspace, slug: str, letter: str) -> dict[str, Any]:
     """{"slug", "variant", "folder", "page", "revision", "digest", "edited" if so, "blueprint" (whole)}."""
+    return _read_settled(workspace, _folder_of(slug), lambda: _describe_variant(workspace, slug, letter))
+
+
+def _describe_variant(workspace: Workspace, slug: str, letter: str) -> dict[str, Any]:
     entry = find_variant(read_manifest(workspace, slug), slug, letter)
     variant = load_variant(workspace, f"{_folder_of(slug)}/{letter}", entry)
     return {
@@ -9586,9 +9612,10 @@ def revise(
 ) -> Revised:
     """Adds what `change` makes of a variant, a checked blueprint and a summary, as its next revision.
 
-    An edit by hand becomes a revision of its own first. Without `change` that is all; the pages are rendered
-    anew in any case. `base` is the revision that the caller has seen: `conflict` when another one is current
-    or there is an edit by hand. Whatever `change` raises, and `dry_run`, leave everything as it is.
+    An edit by hand becomes a revision of its own first, its missing values filled. Without `change` that is
+    all; the pages are rendered anew in any case. `base` is the revision that the caller has seen: `conflict`
+    when another one is current or there is an edit by hand. Whatever `change` raises, and `dry_run`, leave
+    everything as it is.
     """
     with workspace.lock(call):
         if not dry_run:
@@ -9597,6 +9624,8 @@ def revise(
         entry = find_variant(manifest, slug, letter)
         variant = load_variant(workspace, folder, entry)
         number, edited = len(entry["revisions"]), variant.state == "edited"
+        if edited:
+            variant = variant._replace(blueprint=fill_records(variant.blueprint)[0])
         if base is not None and (base != number or edited):
             state = f"{number}, edited by hand since" if edited else f"{number}"
             raise Failure("conflict", f"the current revision of {folder} is {state}", "see: protoyard show")
@@ -9710,8 +9739,9 @@ def _verify_history(
             blueprint = None if data is None else _parse_blueprint(file, data, [revision["digest"]])[0]
             differs = blueprint is not None and digest(blueprint) != revision["digest"]
         except Failure:
-            differs, blueprint = True, None
+            differs = True
         if differs:
+            blueprint = None
             report.add(file, "history_differs", "is not what the manifest recorded for this revision")
     ahead = _history_file(folder, len(revisions) + 1)
     if report.workspace.kind(ahead) != "missing":
@@ -9738,7 +9768,7 @@ def _verify_variant(
         report.notes.append(f"{file} was edited by hand since revision {len(known)}; {advice}")
     if blueprint["variant"]["id"] != entry["id"]:
         report.add(file, "manifest_differs", f'must be "{entry["id"]}", as in the manifest', "/variant/id")
-    shown = [blueprint] if mark == known[-1] or current is None else [blueprint, current]
+    shown = [current or blueprint] + ([blueprint] if mark in known[:-1] else [])
     report.compare(f"{folder}/{PAGE_NAME}", manifest["version"], [_encode_page(one) for one in shown])
 
 
@@ -9768,13 +9798,18 @@ def _is_prototype(workspace: Workspace, path: str) -> bool:
 
 
 def verify(workspace: Workspace, path: str, call: Call | None = None) -> dict[str, Any]:
-    """What is wrong with a prototype's folder, a variant's folder or a blueprint .json file (a resolved path).
+    """What is wrong with a prototype's folder, a variant's folder or a blueprint .json file; by resolved path.
 
     {"folder", "valid", "problems": [{"file", "pointer", "code", "message"}], "notes": [text]}. Codes:
     `missing`, `invalid_manifest`, `invalid_blueprint`, `history_differs`, `manifest_differs`, `page_differs`,
     or a Failure's for a file that cannot be read. A valid edit by hand, a refresh that was cut off and
     leftovers are notes.
     """
+    folder = path if _is_prototype(workspace, path) else path.rpartition("/")[0]
+    return _read_settled(workspace, folder, lambda: _verify_once(workspace, path, call))
+
+
+def _verify_once(workspace: Workspace, path: str, call: Call | None) -> dict[str, Any]:
     report = _Report(workspace, call)
     above, _, name = path.rpartition("/")
     kind = workspace.kind(path)

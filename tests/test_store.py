@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 
@@ -829,3 +830,55 @@ def test_a_promotion_is_recorded(workspace, place, call):
     protoyard.record_promotion(workspace, call, "demo", {"variant": "a", "target": "apps/demo"})
     assert manifest_of(place)["promotions"] == [{"variant": "a", "target": "apps/demo"}]
     assert_sound(workspace)
+
+
+def test_a_hand_edit_may_leave_values_out(workspace, place, call):
+    def leave_out(value: dict) -> None:
+        value["entities"][0]["records"] = [{"id": record["id"]} for record in value["entities"][0]["records"]]
+        del value["entities"][1]["records"]
+
+    create(workspace, call)
+    edit(place, leave_out)
+    found = protoyard.verify(workspace, D)
+    assert found["valid"] and "edited by hand" in found["notes"][0]
+    assert protoyard.read_prototype(workspace, "demo")["variants"][0]["edited"] is True
+    done = protoyard.revise(workspace, call, "demo", "a", None)
+    assert all(entity["records"] for entity in done.after["entities"])
+    assert protoyard.read_variant(workspace, "demo", "a")["blueprint"] == done.after
+    assert_sound(workspace)
+
+
+def test_readers_see_no_half_of_a_revision(place, call):
+    workspace = Workspace(str(place))
+    create(workspace, call)
+    stop = threading.Event()
+
+    def work() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            protoyard.revise(workspace, Call(), "demo", "a", retitle(str(number)))
+            time.sleep(0.2)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        for _ in range(60):
+            shown = protoyard.read_variant(workspace, "demo", "a")
+            assert "edited" not in shown
+            assert shown["digest"] == protoyard.digest(shown["blueprint"])
+            assert "edited" not in protoyard.read_prototype(workspace, "demo")["variants"][0]
+            found = protoyard.verify(workspace, D)
+            assert found["valid"], found["problems"]
+            assert not any("by hand" in note for note in found["notes"])
+    finally:
+        stop.set()
+        worker.join()
+    assert_sound(workspace)
+
+
+def test_a_file_in_the_place_of_all_prototypes_is_none(workspace, place, call):
+    (place / "prototypes").write_text("mine")
+    assert protoyard.read_list(workspace, limit=5) == {"prototypes": []}
+    assert failure(create, workspace, call).code == "io_error"
+    assert staged(place) == []

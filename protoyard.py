@@ -84,8 +84,8 @@ INTEGER_MAX_DIGITS = 4300
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 
-# Strings out (WIRE §9): how much of a name is looked at and shown, what still is a word or a plain number, how
-# often a string is gone over until nothing more is found (one time finds all but what is built for it).
+# Strings out (WIRE §9): how much of a name is looked at, what still is a word or a plain number, how often a
+# string is gone over until nothing more is found (twice, unless it is made to need more).
 REDACTED = "[redacted]"
 NAME_TAIL_CHARS = 80
 NAME_SHOWN_CHARS = 64
@@ -573,18 +573,21 @@ _SHAPES = (
 )
 
 
-def _redact_shapes(text: str) -> str:
-    def hide(found: re.Match[str]) -> str:
-        start, end = (place - found.start() for place in found.span("S"))
-        return found[0] if spares(found["S"]) else found[0][:start] + REDACTED + found[0][end:]
+def _hide(found: re.Match[str], spares: Callable[[str], bool]) -> str:
+    start, end = (place - found.start() for place in found.span("S"))
+    return found[0] if spares(found["S"]) else found[0][:start] + REDACTED + found[0][end:]
 
+
+def _redact_shapes(text: str) -> str:
     has_run = bool(re.search(r"[\w-]{16}", text, re.ASCII))  # every token has one, and ordinary text has not
     for needs_run, hints, pattern, spares in _SHAPES:
         if needs_run > has_run:
             break  # only tokens are left
         for hint in hints:
             if hint in text:
-                text = re.sub(pattern, hide, text, flags=re.ASCII)
+                text = re.sub(
+                    pattern, lambda found, spares=spares: _hide(found, spares), text, flags=re.ASCII
+                )
                 break
     return text
 
@@ -1413,7 +1416,7 @@ class _Disk:
             raise Failure("unsafe_path", f"{self.path}: {_OUTSIDE}") from error
         if self.operation == "reading" and _is_missing(error):
             raise Failure("not_found", f"{self.path} does not exist") from error
-        if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
+        if self.operation == "writing" and error.errno in (errno.EEXIST, errno.ENOTEMPTY):
             raise Failure("already_exists", f"{self.path} is there already and is not empty") from error
         name = errno.errorcode.get(error.errno or 0, "unknown error")
         message = f"{self.operation} {self.path or 'the workspace'} failed: {_REASONS.get(name, name)}"
@@ -1510,16 +1513,26 @@ class _Folder:
         return True
 
     def clear(self) -> None:
-        """Empties the folder. Inner folders are brought up first: no depth exhausts stack or handles."""
-        names = self.names()
+        """Empties the folder, except for what an abandoned worker keeps filling meanwhile."""
+        names, kept = self.names(), set()
         while names:
-            for name in (name for name in names if not self.unlink(name)):
-                with self.open(name) as inner:
-                    for child in (child for child in inner.names() if not inner.unlink(child)):
-                        risen = self.at(_unique_name())
-                        os.rename(inner.at(child), risen, src_dir_fd=inner.fd, dst_dir_fd=self.fd)
-                os.rmdir(self.at(name), dir_fd=self.fd)
-            names = self.names()
+            for name in names:
+                try:
+                    if not self.unlink(name):
+                        self._dissolve(name)
+                except OSError as error:
+                    if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST):
+                        raise
+                    kept.add(name)
+            names = [name for name in self.names() if name not in kept]
+
+    def _dissolve(self, name: str) -> None:
+        """Removes a folder and brings the folders in it up here, so that no depth exhausts stack or handles."""
+        with self.open(name) as inner:
+            for child in (child for child in inner.names() if not inner.unlink(child)):
+                risen = self.at(_unique_name())
+                os.rename(inner.at(child), risen, src_dir_fd=inner.fd, dst_dir_fd=self.fd)
+        os.rmdir(self.at(name), dir_fd=self.fd)
 
 
 def _unique_name() -> str:
@@ -2459,7 +2472,7 @@ def digest(blueprint: Mapping[str, Any]) -> str:
 # ======================================================================
 # §08 archetypes: tables of record types, fields, statuses, words
 # ======================================================================
-# Rules: uses §01, §07; pure. Tables are text, parsed on first use. A kind of record is
+# Rules: uses §01, §03, §07; pure. Tables are text, parsed on first use. A kind of record is
 #   name|other names|icon|fields|statuses in order|screens beside list, detail, form (by their first letters);
 # and a field is its name and a mark: none text, * longtext, # number, $ money, % percent, ^ date, @ datetime,
 # ~ duration, ! person, ? boolean, + tags, = rating, & url, >kind ref, (a/b) choice.
@@ -4493,7 +4506,7 @@ _STAGES = (  # the first one with a fitting stem counts
            "|disput|clawed|stopped|postpon|do not|atras|venc|überf|retard|absent|perdu"),
     _Stage("over", 6, -30, -1, "failed|reject|declin|refus|^lost|rechaz|abgel|recus|rejeit|bounced|unreach"),
     _Stage("over", 24, -30, -1, "done|completed|closed|resolv|^paid|delivered|returned|finish|passed|archiv|fixed|verif"
-           "|^over$|^ended|^left|released|shipped|^held|worked|attended|hired|^won|answered|graduat|reimburs|taken|gone"
+           "|^over$|^ended|^left|released|shipped|^held|worked|attended|hired|^won|answered|graduat|reimburs|taken|gone|cleared|settled|refund"
            "|checked out|erledigt|abgeschl|fertig|bezahlt|cerrad|hech|pagad|devuel|entreg|conclu|termin|clôtu|rendu"),
     _Stage("today", 54, 0, 0, "on site|travel|arriv|checked in|in transit|^on the|playing|loading|running|under ?way"),
     _Stage("now", 55, -9, -1, "^active|^available|in service|in stock|^free|healthy|^fit|^live|current|registered"
@@ -4509,7 +4522,8 @@ _DATES = (  # what a date means by its field id; with two numbers, a day at that
     ("past", -2400, -60, "since|join|hire[ds]|install|purchas|acquir|plant|built|founded|bought|alta$"),
     ("last", -120, -3, "^last|updated|^prev"),
     ("next", 2, 70, "^next|review|mot_|check_?by"),
-    ("later", 6, 400, "expir|renew|warrant|insur|until|valid_to|best_before|caduc|retire"),
+    ("later", 6, 45, "valid_until|valid_to|best_before"),
+    ("later", 6, 400, "expir|renew|warrant|insur|until|caduc|retire"),
     ("due", 0, 0, "due|deadline|_by$|eta$|close_date|respond|remind|fällig|échéance|limit|needed"),
     ("end", 0, 0, "^ends?_|_ends?$|^end$|^to$|_to$|^fin|finish|depart|check_?out|^ende|hasta|salida"),
     ("over", 0, 0, "done|closed|complet|resolv|return|paid|deliver|releas|reach|thank|arrived|signed|dispens|left|fixed"
@@ -4535,9 +4549,10 @@ _PAST_DAYS = (-2400, -60)
 _FANOUT = (0, 255, 205, 240, 215, 248, 190)  # how readily each of seven parents in turn takes a child
 _PROGRESS = {"odd": (5, 60), "over": (100, 100), "today": (30, 80), "now": (20, 90), "ahead": (0, 10)}
 _ROWS = {"people": (9, 14), "few": (5, 8), "child": (30, 44), "work": (18, 28), "thing": (10, 16)}
-_QUARTERS, _UPPER, _RATINGS = (33, 62), (110, 140), (5, 4, 4, 3, 5, 2, 4, 3, 1, 4)
+_QUARTERS, _UPPER, _STOCKED, _RATINGS = (33, 62), (110, 140), (120, 700), (5, 4, 4, 3, 5, 2, 4, 3, 1, 4)
 _CODES = (  # N running number, P initials, # digit, @ letter
-    ("P-####", "sku|article|^tag|_tag|tag_no"), ("SN-######", "serial"), ("@@ ## @@@", "registration|plate"),
+    ("P-####", "sku|article|^tag|_tag|tag_no"), ("S-######", "serial"), ("@@-###", "^model$"), ("@-#####", "^meter$"),
+    ("F-####", "^(invoice|inspection|application|release|.*order)$"), ("@@ ## @@@", "registration|plate"),
     ("978-0-555-#####-#", "isbn"), ("4000######", "barcode|^ean"), ("v#.#", "version"), ("P-###", "batch|lot_no"),
     ("TR ### ### ###", "track"), ("@-##", "bed$|_bed|shelf|bin$|position|plot|^bay"),
     ("P-N", "refer|number|_no$|^no$|code$|^nr|numer|número|_ref$|_id$"), ("", ""),
@@ -4555,13 +4570,14 @@ visitor attendee employee worker colleague technician engineer nurse doctor driv
 tenant resident owner holder borrower donor requester reporter recipient passenger author guardian parent speaker
 player referee user learner child adult participant buyer seller agent operator inspector officer warden porter
 supervisor manager examiner witness artist performer musician chef cook cleaner caretaker dispatcher therapist dentist
-physio vet breeder staff lead escort landlord neighbour organiser chair assignee approver reviewer clinician to from
+physio vet breeder staff lead escort landlord maker neighbour organiser chair assignee approver reviewer clinician to from
 with by""".split())
 _OUTSIDERS = "patient|customer|client|guest|visitor|tenant|member|student|pupil|applicant|attendee|parent|buyer|donor"
 _STAFF = ("employee", "staff", "staff_member", "team_member", "colleague", "worker", "user", "volunteer")
-_AREAS, _DOMAINS, _ENDS = ("201", "303", "415", "512", "617"), ("com", "org", "net"), "^ends?_|^to$|depart|check_?out"
+_AREAS, _DOMAINS, _END_WORDS = ("201", "303", "415", "512", "617"), ("com", "org", "net"), "^ends?_|^to$|depart|check_?out"
 _SIGNS, _UNFIT = {"number": "", "money": "$", "percent": "%", "duration": "~"}, ("ass", "tit", "cum", "sex", "die")
 _UNSPLIT = {ord("ø"): "o", ord("ł"): "l", ord("ß"): "ss", ord("æ"): "ae", ord("ı"): "i", ord("đ"): "d"}
+_MONTHS = "January February March April May June July August September October November December"
 _TITLED = ("name", "title", "subject", "label", "nombre", "nom", "titre", "titulo")
 # Names in groups of eight that go together.
 _GIVEN_AND_FAMILY = ("""
@@ -4587,15 +4603,15 @@ _HARD_NAMES = {6: "Maria-Fernanda Alejandra Konstantinopoulou-Villaseñor de la 
 _RANGES = """
 =1:120:1 capacity=8:240:4 places=8:30:2 party_size=1:8:1 party=1:8:1 people=1:12:1 guests=2:60:1 attendees=4:40:1
 mileage=4000:180000:10 visit.mileage=2:140:1 age=3:88:1 height=150:196:1 tree.height=3:28:1 width=20:240:5 length=20:400:5 depth=10:90:5
-weight=1:90:.5 parcel.weight=.3:24:.1 shipment.weight=40:2400:10 container.weight=800:24000:50 score=0:5:1
+weight=1:90:.5 animal.weight=2:60:.5 parcel.weight=.3:24:.1 shipment.weight=40:2400:10 container.weight=800:24000:50 score=0:5:1
 quantity=1:24:1 stock=0:240:1 hand=0:240:1 reorder=5:40:5 at=5:40:5 minimum=5:40:5 votes=0:140:1 version=1:7:1
 seats=1:50:1 employees=4:900:1 rooms=1:6:1 area=28:240:2 stops=4:18:1 distance=3:180:1 attempt=1:3:1 attempts=1:4:1
 injured=0:2:1 damaged=0:2:1 scrap=0:9:1 copies=1:8:1 published=1958:2025:1 year=1998:2026:1 serves=2:12:2
 portions=2:120:2 dishes=3:9:1 changes=4:60:1 openings=1:4:1 instalments=2:6:1 credits=3:12:1 games=0:34:1 size=3:9:1
-items=2:14:1 lines=1:9:1 floor=0:6:1 target=20:200:5 goal=20:200:5 value=40:9800:1 temperature=2:24:.5 days=1:15:1
+items=2:14:1 lines=1:9:1 floor=0:6:1 target=20:200:5 goal=20:200:5 value=40:9800:1 temperature=2:24:.5 score.value=10:100:1 rating.value=1:10:1 result.value=1:100:1 days=1:15:1
 nights=1:9:1 hours=.25:9:.25 pages=4:320:1 points=0:60:1 position=1:12:1 rank=1:20:1 order=1:12:1 count=1:40:1
 withdrawal=3:35:1 reminders=0:3:1 kg=1:90:.5 level=0:100:1 age_days=1:60:1 player.number=1:99:1 tree.age=4:120:1
-$=20:2400:5 $price=2.5:180:.1 $cost=12:900:.5 $rent=450:2400:10 $plot.rent=24:160:2 $deposit=300:3000:50
+$=20:2400:5 $price=2.5:180:.1 $cost=12:900:.5 $unit_cost=.4:60:.1 $fee.amount=5:180:.5 $claim.amount=8:640:.05 $expense.amount=8:640:.05 $cost_per_portion=.6:4.8:.05 $rent=450:2400:10 $plot.rent=24:160:2 $deposit=300:3000:50
 $salary=28000:74000:500 $from=28000:60000:500 $salary_expectation=28000:74000:500 $budget=2000:90000:500
 $planned=2000:90000:500 $spent=500:60000:50 $goal=2000:60000:500 $fee=5:240:2.5 $fare=6:90:.5 $hire=60:900:10
 $rate=9:120:.5 $total=40:6400:.05 $amount=12:1800:.05 $net=40:5200:.05 $value=500:48000:50 $tool.value=15:900:5
@@ -4616,14 +4632,14 @@ Ventilation unit|Conveyor|Packing line|Cold store|Water heater|Emergency generat
 Cotton apron|Paint roller|Storage crate|Cable drum|Safety gloves|Filter cartridge + |, small|, large|, set of 10
 @tool loan.item: Cordless drill|Extension ladder|Party tent|Pressure washer|Hedge trimmer|Sewing machine|Cargo bike|
 Carpet cleaner|Folding bench|Tile cutter + |, large|, spare
-@vehicle make_model model: Panel van|Electric hatchback|Tipper truck|Minibus|Flatbed truck|Estate car + |, long|, 2023
+@vehicle make_model: Panel van|Electric hatchback|Tipper truck|Minibus|Flatbed truck|Estate car + |, long|, 2023
 @room resource space hall: Birch|Cedar|Harbour|Orchard|Lantern|Garden|Mill|Summit|River|Attic + room|hall
 @site place venue location property premises branch depot pickup_point road_closure base zone field farm area: Alder Court|
 Mill Lane|Northbrook|Harbour Gate|Quarry Road|Eastmere|Orchard Row|Station Yard|Fallow Hill|Lower Wharf + |, north
 side|, east wing|, unit 4
 @company supplier organisation carrier sponsor manufacturer employer contractor: Brightwater|Northgate|Alder & Finch|
 Fernhill|Copperfield|Lowland|Tidewell|Oakmere|Stonebridge|Larkfield + Supplies|Logistics|Joinery|Foods|Services|Works
-@team home away flock: Red|North|Harbour|Granite|Swift|Valley|Amber|Lowland + Rovers|United|Wanderers@crew: Red|North|
+@team flock fixture.home fixture.away match.home match.away: Red|North|Harbour|Granite|Swift|Valley|Amber|Lowland + Rovers|United|Wanderers@crew: Red|North|
 Harbour|Blue|Night|Valley + crew|crew 2@task action step next_step corrective_action milestone: Confirm|Prepare|Review|
 Update|Send|Check|Book + the delivery dates|the access list|the floor plan|the cost estimate|the handover notes|the
 safety signs|the photographs
@@ -4631,29 +4647,33 @@ safety signs|the photographs
 refurbishment|extension|energy survey|relocation|redesign
 @deal opportunity lead quote proposal offer: Office move|Annual service|Garden design|Roof repair|Staff training|Lighting
 upgrade|Catering|Kitchen refit|Website|Fleet lease + |, phase 1|, phase 2|, two sites
-@ticket subject message email about notice: Cannot sign in|Wrong address on the letter|Question about the booking|Change
+@about: Booking for summer|Invoice of May|Order of last week|Visit on Tuesday|Room on the first floor + |, please
+@ticket subject message email: Cannot sign in|Wrong address on the letter|Question about the booking|Change
 of date|Invoice is missing|Keys for the side gate|Printer stays offline|Request for a copy|Late arrival + |, again|, for
 next week|, second request
-@alert reminder announcement: Stock below the limit|Service due|Answer overdue|Car park closed|Water shut-off|New opening
+@alert reminder announcement notice: Stock below the limit|Service due|Answer overdue|Car park closed|Water shut-off|New opening
 hours + on Friday|this week|until further notice
-@incident service_request request problem complaint case matter: Water under the sink|Door will not close|Heating stays
+@incident service_request request problem complaint: Water under the sink|Door will not close|Heating stays
 cold|Light flickers|Alarm without cause|Noise at night|Blocked drain|Broken window + in the stairwell|on the second
 floor|at the north entrance|in the kitchen|near the lift
-@finding risk suspension: Handrail loose|Guard missing|Oil leak|Worn brake lining|Fire door wedged open|Label
+@case matter: Boundary|Lease renewal|Unpaid bill|Estate|Name change|Contract|Noise|Building permit + , first
+letter|, appeal|, hearing|, settlement
+@finding risk: Handrail loose|Guard missing|Oil leak|Worn brake lining|Fire door wedged open|Label
 unreadable|Cracked tile|Cable unprotected + at gate 2|on landing 3|near the loading bay|in the plant room
 @event meeting screening exhibition: Lantern|Harbour|Spring|Open garden|Winter|Midsummer|Old town + concert|fair|reading|
 open day|workshop@excursion: Ridge|Three lakes|Gorge|Summit|Glacier|Forest + walk|day tour|night tour
-@course lesson training: Watercolour|Bookkeeping|First aid|Spanish|Wood turning|Data basics|Choir|Pottery + for
+@course lesson training class: Watercolour|Bookkeeping|First aid|Spanish|Wood turning|Data basics|Choir|Pottery + for
 beginners|, level 2|, evening class|, weekend
-@book reading film: The Quiet|The Last|A Northern|Notes from a|Beyond the|The Paper + Orchard|Harbour|Winter|Lighthouse|
+@book film: The Quiet|The Last|A Northern|Notes from a|Beyond the|The Paper + Orchard|Harbour|Winter|Lighthouse|
 Garden|Railway@thesis: Water|Trust|Noise|Timber|Light|Memory + in small towns|and public space|in early schooling
 @recipe menu dish: Roast squash soup|Lentil stew|Herb omelette|Bean chilli|Apple crumble|Barley risotto|Fish pie|Beetroot
 salad|Spinach pancakes|Rice pudding|Chickpea curry|Potato gratin + |, oven baked|, large batch
 @animal patient.animal dog pet: Biscuit|Juno|Pepper|Willow|Otto|Clover|Mabel|Rusty|Hazelnut|Figaro|Nettle|Poppy|Saffron
 @document checklist template policy: Site access|Data handling|Fire safety|Cleaning|Onboarding|Lone working|Waste
 sorting|Key handover + policy|procedure|checklist|guide
-@expense_claim claim expense fee charge: Train to the client|Team lunch|Hotel, two nights|Printer paper|Parking|Replacement
-key|Deep cleaning|Broken shelf|Course fee + |, May|, June
+@expense_claim claim expense claim.purpose expense_claim.purpose: Train to the client|Team lunch|Hotel, two nights|Printer
+paper|Parking|Course fee|Trade fair ticket|Taxi + |, May|, June|, second part@fee charge: Deep cleaning|Late arrival|Spare
+key|Broken shelf|Extra guest|Paint work|Storage + |, May|, June|, half
 @job_opening role job_title: Site|Service|Project|Kitchen|Workshop|Office|Night + supervisor|assistant|coordinator|lead
 @collection_object object: Bronze weight|Harbour at dusk|Clay lamp|Silver thimble|Ship model|Loom shuttle|Field map + |,
 1840s|, pair|, fragment@prop: Brass key|Cipher wheel|Lantern|Locked chest|Torn map|Star chart + |, spare|, room 2
@@ -4662,12 +4682,13 @@ feed + |on phones|for teams|per role
 @goal: Read twelve books|Walk every day|Save for a bicycle|Learn a language|Answer within an hour|Halve the waste
 @route line: North|River|Market|Hill|Station|Harbour + loop|round@portion allergen allergens allergies dietary: Nuts|
 Gluten|Milk|Eggs|Celery|Mustard@medicine vaccine: Worming drench|Vitamin drops|Eye ointment|Booster|Antibiotic, 5 days|
-Saline@species tree: Small-leaved lime|Field maple|Silver birch|Hornbeam|Rowan@breed: Terrier mix|Shorthair|Collie|Mountain
+Saline@species tree: Small-leaved lime|Field maple|Silver birch|Hornbeam|Rowan@sheep.breed ewe.breed ram.breed lamb.breed flock.breed: Blackface|Hill cross|Longwool|Mountain sheep
+@breed: Terrier mix|Shorthair|Collie|Mountain
 sheep|Spaniel|Tabby@dose: 5 ml|10 mg|1 tablet|2 drops@frequency: once a day|twice a day|weekly@floor: 0|1|2|3@sector:
 Construction|Health care|Retail|Food@period: Spring 2026|Summer 2026|Autumn 2026@hours: Mon-Fri 8:00-17:00|Mon-Sat
 9:00-18:00|by appointment@reason: Planned work|Family matter|Change of plans|Earlier date wanted|Space is needed@cause:
 Wear and tear|Operator error|Wrong part fitted|Missed service@transfer.reason move.reason: Closer to therapy|Isolation
-needed|Step down from intensive care|Ward closes for cleaning@purpose: Regular check|Handover|Repair|Measuring|Advice
+needed|Step down from intensive care|Ward closes for cleaning@purpose: Regular check|Handover|Repair|Measuring|Advice + |, follow-up|, second date
 @tags features skills: indoor|urgent|regular|evening|quiet|accessible|first aid|languages@contact.tags: key account|
 newsletter|referral|local@text: as agreed|standard|see file|to be confirmed|special order@address: Alder Lane|Quarry Road|
 Mill Street|Station Road|Orchard Row|Finch Close + , Northbrook|, Eastmere|, Lower Fallow|, Kingsferry|, Marlow End
@@ -4680,15 +4701,16 @@ answer.|Spoke to the front desk. + |Next look in four weeks.|No further steps.|S
 Better than last time.|Needs a second look. + |Next check in four weeks.|Photograph taken.|No further steps.
 @outcome result resolution feedback minutes: Everything works again.|Two small points remain.|Agreed on the next date.|
 Very satisfied, would come again. + |Report sent the same day.|A second visit is planned.
+@lab_test.result: Within range|Slightly raised|Negative|To be repeated|Positive
 @body reply: Good morning, could we move this to Thursday?|Thank you, that works for us.|We are still waiting for an
 answer.|The key was not where we expected it. + |Kind regards.|Please confirm by tomorrow.
 @terms conditions method mitigation instructions: Prepare everything the day before.|Keep the passage clear.|Two people
 are needed.|Check the label before use. + |Valid until revoked.|Allow ten minutes.
-@de: Termin bestätigt.|Unterlagen fehlen noch.|Rückruf am Nachmittag.|Alles in Ordnung.@es: Cita confirmada.|Falta un
-documento.|Llamar por la tarde.|Todo en orden.@fr: Rendez-vous confirmé.|Il manque un document.|Rappeler l'après-midi.|
-Tout est en ordre.@pt: Consulta confirmada.|Falta um documento.|Tudo em ordem.@it: Appuntamento confermato.|Manca un
-documento.|Tutto in ordine.@nl: Afspraak bevestigd.|Document ontbreekt nog.|Alles in orde.@ja: 確認済み。|書類待ち。|
-午後に折り返し。|問題なし。@ar: تم التأكيد.|بانتظار المستندات.|كل شيء على ما يرام.
+@lang.de: Termin bestätigt.|Unterlagen fehlen noch.|Rückruf am Nachmittag.|Alles in Ordnung.@lang.es: Cita confirmada.|Falta un
+documento.|Llamar por la tarde.|Todo en orden.@lang.fr: Rendez-vous confirmé.|Il manque un document.|Rappeler l'après-midi.|
+Tout est en ordre.@lang.pt: Consulta confirmada.|Falta um documento.|Tudo em ordem.@lang.it: Appuntamento confermato.|Manca un
+documento.|Tutto in ordine.@lang.nl: Afspraak bevestigd.|Document ontbreekt nog.|Alles in orde.@lang.ja: 確認済み。|書類待ち。|
+午後に折り返し。|問題なし。@lang.ar: تم التأكيد.|بانتظار المستندات.|كل شيء على ما يرام.
 """
 # fmt: on
 
@@ -4777,6 +4799,21 @@ class _Kind:
             return "work"
         return "thing" if roles or len(self.fields) > FEW_FIELDS else "few"
 
+    def topic(self, name: str, lang: str) -> str:
+        """The topic of _TOPICS for a text field, "" where it has none in this language."""
+        words, long = name.split("_")[::-1], self.fields[name]["type"] == "longtext"
+        titles = [word for word in self.words if word in _topics() and not _topics()[word][0][0].endswith(".")]
+        keys = [] if name in _TITLED else [*(f"{word}.{name}" for word in self.words), name, *words]
+        keys += ["notes"] if long else titles if name in _TITLED or name == self.display else []
+        keys = keys if lang == "en" else [f"lang.{lang}"] if long else []
+        return next((key for key in keys if key in _topics()), "")
+
+    def names(self, lang: str) -> int:
+        """How many different names its records can have."""
+        plain = self.sort != "people" and self.fields[self.display]["type"] == "text" and not _row_of(_CODES, self.display)[0]
+        topic = plain and self.topic(self.display, lang)
+        return len(_topics()[topic][0]) * len(_topics()[topic][1]) if topic else RECORDS_PER_ENTITY_MAX
+
     def find(self, pattern: str, *types: str) -> str:
         """The id of the first field of one of the types whose id matches, or ""."""
         key = (pattern, *types)
@@ -4810,12 +4847,13 @@ def _rank_kinds(kinds: Mapping[str, _Kind]) -> dict[str, int]:
     return rank
 
 
-def _plan_records(seed: int, kinds: Mapping[str, _Kind]) -> dict[str, Sequence[Mapping[str, Any]]]:
+def _plan_records(seed: int, lang: str, kinds: Mapping[str, _Kind]) -> dict[str, Sequence[Mapping[str, Any]]]:
     """The records of each entity, new ones as stubs; fewer where they would be too many in all."""
     lists = {name: kind.given for name, kind in kinds.items()}
     room = RECORDS_MAX - sum(len(records) for records in lists.values() if records)
     spans = {name: _ROWS[kind.sort] for name, kind in kinds.items() if kind.given is None}
     wanted = {name: low + _roll(seed, name) % (high - low + 1) for name, (low, high) in spans.items()}
+    wanted = {name: min(count, kinds[name].names(lang)) for name, count in wanted.items()}
     for name, count in wanted.items():
         most = min(count, count * room // sum(wanted.values()))
         lists[name] = [{"id": f"{name.replace('_', '-')}-{number}"} for number in range(1, most + 1)]
@@ -4836,7 +4874,7 @@ class _World:
         self.people = [name for name, kind in kinds.items() if kind.sort == "people"]
         self.crews: dict[str, list[str]] = {}
         self.rank, self.rows = _rank_kinds(kinds), {}
-        for name, records in _plan_records(self.seed, kinds).items():
+        for name, records in _plan_records(self.seed, self.lang, kinds).items():
             rows = (_Row(self, kinds[name], record, place) for place, record in enumerate(records))
             self.rows[name] = {row.given["id"]: row for row in rows}
         self.taken = {
@@ -4883,13 +4921,13 @@ class _Row:
     def pick(self, name: str, choices: Sequence[Any]) -> Any:
         return choices[self.draw(name, 0, len(choices) - 1)]
 
-    def walk(self, name: str, size: int) -> int:
-        return _walk(size, self.number, self.world.seed, self.kind.id, name)
+    def walk(self, name: str, size: int, shift: int = 0) -> int:
+        return _walk(size, self.number + shift, self.world.seed, self.kind.id, name)
 
-    def phrase(self, name: str, key: str) -> str:
-        """A phrase of a topic, another one for each record until all have been used."""
+    def phrase(self, key: str, shift: int = 0) -> str:
+        """A phrase of a topic, another one for each record and each shift until all have been used."""
         heads, tails = _topics()[key]
-        spot = self.walk(name, len(heads) * len(tails))
+        spot = self.walk(key, len(heads) * len(tails), shift)
         return f"{heads[spot % len(heads)]} {tails[spot // len(heads)]}".strip().replace(" ,", ",")
 
     def get(self, name: str) -> Any:
@@ -4946,12 +4984,14 @@ class _Row:
         floors = [min(parent.days()[since], -1) for parent in self.parents() if parent.kind.sort == "work"]
         made = max([min(plan, 0) - self.draw("made", 1, MADE_DAYS), *floors])
         plan = max(plan, made)
-        if re.search(_LONG, self.kind.id):
-            span, made = YEAR_DAYS, made - 2 * YEAR_DAYS
+        long = re.search(_LONG, self.kind.id)
+        span = YEAR_DAYS if long else span
         closed = stage.name in ("over", "odd")
         start = plan - span if closed else plan
         if stage.name == "now":
             start = -self.draw("start", 1, span - 1)
+        if long:
+            made = start - self.draw("made", 1, MADE_DAYS)
         start = max(start, made)
         course = {"made": made, "start": start, "plan": plan, "end": plan if closed else start + span}
         over = min(plan + self.draw("over", 0, OVER_DAYS), -1)
@@ -4970,9 +5010,10 @@ def _milestone(row: _Row, name: str) -> int | None | str:
     if not marks:
         return None
     reached, days = values.index(status), row.days()
-    if reached < marks[-1] or (stage == "odd" and reached != marks[-1]):
+    unlike = stage == "odd" and reached != marks[-1] and row.kind.stages[marks[-1]].name == "over"
+    if reached < marks[-1] or unlike:
         return ""
-    last = days["over"] if stage == "over" else min(days["plan"], 0)
+    last = days["over"] if stage == "over" else min(days["start"], 0)
     return days["made"] + (last - days["made"]) * marks[-1] // reached
 
 
@@ -4985,9 +5026,9 @@ def _day(row: _Row, name: str) -> int | str:
     day = _milestone(row, name) if role in ("made", "over", "plan") else None
     if day is not None:
         return day
-    if role == "over" and stage != "over":
+    if (role == "over" and stage != "over") or (role == "next" and stage == "over" and row.kind.sort == "people"):
         return ""
-    if role == "later" and re.search("expired|ended|lapsed", str(row.get(row.kind.status)).lower()):
+    if role in ("later", "next") and re.search("expired|ended|lapsed|due", str(row.get(row.kind.status)).lower()):
         return -row.draw(name, 1, MONTH_DAYS)
     if row.kind.sort == "people" and name.startswith("start") and stage != "ahead":
         low, high = _PAST_DAYS
@@ -5024,7 +5065,8 @@ def _make_date(row: _Row, name: str) -> str:
 def _in_range(row: _Row, kind: str, name: str, field: Mapping[str, Any]) -> float:
     """A number as type and name suggest, within the field's own limits; small ones are more frequent."""
     words = [name, *name.split("_")[::-1], ""]
-    spans = (_ranges().get(kind + key) for word in words for key in (f"{row.kind.noun}.{word}", word))
+    keys = (f"{kind}{prefix}{word}" for word in words for prefix in [*(f"{w}." for w in row.kind.words), ""])
+    spans = map(_ranges().get, keys)
     least, most, step = (_cents(float(part)) for part in next(filter(None, spans)).split(":"))
     low, high = _cents(field.get("min", -ENDLESS)), _cents(field.get("max", ENDLESS))
     if least > high or most < low:  # the field's limits are elsewhere
@@ -5063,7 +5105,7 @@ def _derive_money(row: _Row, name: str) -> int | None:
     lines = next((_children(row, noun) for pattern, noun in _SUMS if re.search(pattern, name)), None)
     if lines is not None:
         return sum(line.cents(line.kind.find(_TOTAL, "money")) for line in lines)
-    wanted = "^total" if name == "amount" else f"(^|_){name.split('_')[-1]}$"
+    wanted = "^(total|amount)" if name == "amount" else f"(^|_){name.split('_')[-1]}$"
     parents = row.parents() if re.search(_COPIED, name) else []
     same = ((parent, parent.kind.find(wanted, "money")) for parent in parents)
     return next((parent.cents(field) for parent, field in same if field), None)
@@ -5075,12 +5117,13 @@ def _derive_number(row: _Row, name: str) -> int | None:
     whole = next((find(whole, kind) for part, whole in _PARTS if re.search(part, name)), name)
     if whole not in ("", name):
         return row.cents(whole) * row.draw(name, *_PROGRESS[row.stage().name]) // CENTS // CENTS * CENTS
-    if re.search("stock|on_hand", name) and re.search("out of|^low", status):
-        return 0 if "out" in status else row.cents(find("reorder|min", kind)) // CENTS // 2 * CENTS
+    if re.search("stock|on_hand", name) and re.search("out of|^low|^in stock", status):
+        level = 0 if "out" in status else row.draw(name, *_STOCKED) if "in" in status else CENTS // 2
+        return row.cents(find("reorder|min", kind)) * level // CENTS // CENTS * CENTS
     lower = find("^" + re.sub("(to|max)$", "(from|min)$", name), kind)
     if lower not in ("", name):
         return row.cents(lower) * row.draw(name, *_UPPER) // CENTS
-    if re.search("^(days|nights)", name) and find(_ENDS, *DATE_TYPES):
+    if re.search("^(days|nights)", name) and find(_END_WORDS, *DATE_TYPES):
         return (row.days()["end"] - row.days()["start"] + (name[0] == "d")) * CENTS
     children = _children(row, f"^{name.split('_')[-1].rstrip('s')}$") if kind == "number" else None
     return None if children is None else len(children) * CENTS
@@ -5129,42 +5172,44 @@ def _make_code(row: _Row, name: str, code: str) -> str:
     )
     parts: Mapping[str, Callable[[int], str]] = {
         "N": lambda _: f"{year}{row.number + base:04d}",
+        "F": lambda _: name[: len("INV")].upper(),
         "P": lambda _: (words[0][:2] if letters in _UNFIT else letters).upper(),
         "#": lambda _: next(digits),
         "@": lambda place: row.pick(f"{name} {place}", "BCDFGHKLMNPRSTVWX"),
     }
-    return re.sub("[NP#@]", lambda match: parts[match[0]](match.start()), code)
+    return re.sub("[FNP#@]", lambda match: parts[match[0]](match.start()), code)
 
 
 def _make_words(row: _Row, name: str) -> str:
     """A text or long text: a phrase of the field's or the entity's topic; in other languages labels and little more."""
-    kind, lang, words = row.kind, row.world.lang, [name, *name.split("_")[::-1]]
-    titled, long = words[1] in _TITLED, kind.fields[name]["type"] == "longtext"
-    keys = kind.words if titled else [f"{word}.{name}" for word in kind.words] + words
-    keys = [*keys, *(kind.words if name == kind.display else []), *(["notes"] if long else [])]
-    found = [key for key in (keys if lang == "en" else [lang] if long else []) if key in _topics()]
-    if found:
-        return row.phrase(name, found[0])
-    if titled or name == kind.display:
+    kind, lang = row.kind, row.world.lang
+    topic = kind.topic(name, lang)
+    if topic:  # another phrase than in the fields before
+        before = list(kind.fields)[: list(kind.fields).index(name)]
+        return row.phrase(topic, sum(kind.topic(other, lang) == topic for other in before))
+    if name == kind.display or name in _TITLED:
         return _compose(row)
     return (
-        row.phrase(name, "text")
+        row.phrase("text")
         if lang == "en"
         else f"{kind.fields[name]['label']} {row.pick(name, 'ABCDEF')}"
     )
 
 
 def _compose(row: _Row) -> str:
-    """A title out of the entity's own label: for whom, where, or which one."""
+    """A title out of the entity's own label: for whom, when, or which one."""
+    from datetime import date
+
     label, about = row.kind.label, next(filter(None, (parent.title() for parent in row.parents())), "")
     if row.world.lang != "en":
         return f"{label} {row.number}"
+    made = date.fromordinal(row.world.today + row.days()["made"])
+    text = f"{label}, {made.day} {_MONTHS.split()[made.month - 1]}"
     if about:
         text = f"{label} for {about}"[:LABEL_MAX_CHARS]
-        return text if text not in row.world.taken[row.kind.id] else f"{text}, no. {row.number}"
-    if row.kind.dates:
-        return f"{label} {row.phrase('place', 'place')}"
-    return f"{label} {row.pick('letter', 'ABCDEFGH')}{row.number}"
+    elif row.kind.words[-1] == "":
+        return f"{label} {row.pick('letter', 'ABCDEFGH')}-{row.number:02d}"
+    return f"{text}, no. {row.number}" if text in row.world.taken[row.kind.id] else text
 
 
 def _make_text(row: _Row, name: str) -> str:
@@ -5173,7 +5218,7 @@ def _make_text(row: _Row, name: str) -> str:
     part = re.search("^(first|given)|^(last|family|sur)", name)
     if code:
         return _make_code(row, name, code)
-    if row.kind.sort == "people" and (part or name == row.kind.display or words[0] in _TITLED):
+    if row.kind.sort == "people" and (part or name in (row.kind.display, "name", "full_name")):
         whole = row.world.person(row.kind.id, row.number)
         return whole.partition(" ")[0 if part[1] else 2] if part else whole
     if words[0] in _PERSONS or (words[0] == "name" and words[-1] in _PERSONS):
@@ -5228,7 +5273,7 @@ def _make_email(row: _Row, name: str) -> str:
 
     fields = row.kind.fields.items()
     owners = [row.title()] if row.kind.sort == "people" else []
-    owners += [row.get(other) for other, field in fields if field["type"] == "person" or other in _PERSONS]
+    owners += [row.get(other) for other, field in fields if field["type"] in ("person", "text") and other.split("_")[-1] in _PERSONS]
     owners += [parent.title() for parent in row.parents() if parent.kind.sort == "people"]
     owner = next(filter(None, [*owners, row.title(), "office"]))
     latin = dict(pair.split("=") for text in _ARABIC for pair in text.split())
@@ -5271,7 +5316,7 @@ _MAKERS: Mapping[str, Callable[[_Row, str], Any]] = {
     "rating": lambda row, name: row.pick(name, _RATINGS),
     "phone": lambda row, name: f"({row.pick('area', _AREAS)}) 555-01{row.walk(name, CENTS):02d}",
     "url": lambda row, name: f"https://example.com/{row.kind.noun}/{row.given['id']}",
-    "address": lambda row, name: f"{row.draw(name, 1, CENTS)} {row.phrase(name, 'address')}",
+    "address": lambda row, name: f"{row.draw(name, 1, CENTS)} {row.phrase('address')}",
 }
 # fmt: on
 
@@ -5279,8 +5324,9 @@ _MAKERS: Mapping[str, Callable[[_Row, str], Any]] = {
 def _make_value(row: _Row, field: Mapping[str, Any]) -> Any:
     """A value: empty where nothing has come of it yet, unlike all others where it names the record."""
     name, kind, optional = field["id"], field["type"], not field.get("required")
-    waits = re.search(_OUTCOME, name) or (name, kind) == ("score", "percent")
-    if optional and waits and row.kind.status and kind != "status" and row.stage().name != "over":
+    waits = re.search(_OUTCOME, name) and kind in ("text", "longtext", "choice", "rating", "url")
+    waits = waits or (name.endswith("score") and kind in ("number", "percent"))
+    if optional and waits and row.kind.status and row.stage().name != "over":
         return ""
     if (
         optional
@@ -9191,8 +9237,9 @@ def _encode_blueprint(blueprint: Mapping[str, Any]) -> bytes:
     return render_blueprint(blueprint).encode("utf-8")
 
 
-def _encode_page(blueprint: dict[str, Any]) -> bytes:
-    return render_page(blueprint).encode("utf-8")
+def _encode_page(blueprint: Mapping[str, Any]) -> bytes:
+    """The page of the blueprint as its file has it: in whatever order the members came, the bytes are the same."""
+    return render_page(parse_json(render_blueprint(blueprint))).encode("utf-8")
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -9644,10 +9691,10 @@ class _Report:
             self.add(file, code, problem.message, problem.pointer)
         return None if problems else value
 
-    def compare(self, file: str, version: str, pages: Sequence[str]) -> None:
+    def compare(self, file: str, version: str, pages: Sequence[bytes]) -> None:
         """Is a page what it may be? It may be older while a revision is under way, or of another version."""
         data = self.read(file, PAGE_MAX_BYTES)
-        if data is None or data in [page.encode("utf-8") for page in pages]:
+        if data is None or data in pages:
             return
         slug = file[len(PROTOTYPES_DIR) + 1 :].partition("/")[0]
         if any(name.startswith(f"{slug}.") and name.endswith(_REVISING) for name in self.staged):
@@ -9701,7 +9748,7 @@ def _verify_variant(
     if blueprint["variant"]["id"] != entry["id"]:
         report.add(file, "manifest_differs", f'must be "{entry["id"]}", as in the manifest', "/variant/id")
     shown = [blueprint] if mark == known[-1] or current is None else [blueprint, current]
-    report.compare(f"{folder}/{PAGE_NAME}", manifest["version"], [render_page(one) for one in shown])
+    report.compare(f"{folder}/{PAGE_NAME}", manifest["version"], [_encode_page(one) for one in shown])
 
 
 def _verify_prototype(report: _Report, folder: str, only: str = "") -> None:
@@ -9719,9 +9766,8 @@ def _verify_prototype(report: _Report, folder: str, only: str = "") -> None:
             _verify_variant(report, f"{folder}/{entry['id']}", manifest, entry)
     current = [] if only else _read_committed(report.workspace, folder, manifest)
     if current:  # else the history's problems are listed already
-        report.compare(
-            f"{folder}/{PAGE_NAME}", manifest["version"], [render_variants_page(manifest, current)]
-        )
+        page = render_variants_page(manifest, current).encode("utf-8")
+        report.compare(f"{folder}/{PAGE_NAME}", manifest["version"], [page])
 
 
 def _is_prototype(workspace: Workspace, path: str) -> bool:

@@ -410,6 +410,31 @@ def test_a_sweep_clears_whatever_lies_in_staging(workspace, place, call, outside
         subprocess.run(["rm", "-rf", place / ".protoyard"], check=True)  # too deep for pytest to clear up
 
 
+def test_a_sweep_ends_while_an_abandoned_worker_still_fills_staging(place, call):
+    workspace, stop = Workspace(str(place)), threading.Event()
+
+    def work() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            with workspace.stage(Call()) as stage:
+                for name in ("a", "b/c", "b/d/e"):
+                    try:
+                        stage.write(name, b"x")
+                    except Failure:
+                        continue
+
+    worker = in_a_thread(work)
+    try:
+        for _ in range(300):
+            workspace.sweep(call)
+    finally:
+        stop.set()
+        worker.join()
+    workspace.sweep(call)
+    assert staged(place) == []
+
+
 # --- what the disk refuses --------------------------------------------
 
 

@@ -2860,7 +2860,7 @@ filler mission passion slogan change movement right purpose vision dream idea be
  performance speed reliability login password permission duplicate ring safety bit side front rest cause chain
  scratch back top bottom middle plenty variety range set pair laptop-screen scene use person people color user
  interface
-people nurse vet patient guest client staff clerk chef cook guide pilot coach judge parent pupil student
+people user nurse vet patient guest client staff clerk chef cook guide pilot coach judge parent pupil student
  tenant resident agent lead escort secretary boss friend person child kid admin head chair captain mentor
  apprentice intern architect midwife physio mechanic host pm po scout participant applicant consultant
  accountant assistant attendant merchant courier expert analyst specialist therapist dentist artist florist
@@ -2914,8 +2914,8 @@ ownlife report log form card template chart sheet
 stages stage status state column step phase outcome result
 listing want need have include hold keep store track manage organise organize cover require list
 human send enter tick assign update edit mark request write sign note add create submit file report approve
- check pick record see view read review decide confirm reject log book schedule order export monitor raise
- prepare measure plan inspect visit
+ check pick record see view read review decide open close bundle propose confirm reject log book schedule
+ order export monitor raise prepare measure plan inspect visit
 forms sent:send kept:keep held:hold sold:sell bought:buy taken:take took:take given:give gave:give made:make
  got:get seen:see saw:see written:write wrote:write paid:pay ran:run lent:lend broke:break broken:break
  drawn:draw driven:drive known:know knew:know said:say told:tell found:find left:leave met:meet brought:bring
@@ -3107,8 +3107,8 @@ def _verb_tag(tokens: list[_Token], n: int, after: _Token) -> str:
         return "J" if not helped and next_tag == "N" and (led or before.tag != "N") else "P"
     if kind == "ing":
         named = _is("ing", tokens[n].low)
-        if led:
-            return "N" if named or next_tag != "N" else "J"
+        if led or (_is_person(_singular(after.low)) and before.tag != "X"):
+            return "N" if named or next_tag != "N" or not led else "J"
         return "G" if helped or not named or next_tag in ("D", "R") else "N"
     if helped and not (_is("being", before.low) and kind == "base"):
         return "N" if kind == "s" and before.low == "to" else "V"
@@ -3142,11 +3142,10 @@ def _is_finite(tokens: list[_Token], n: int, before: _Token, after: _Token, next
     somebody = office or (before.tag == "N" and not before.many and _is_person(before.base))
     follows = before.tag == "N" and next_tag in ("D", "R", "#", "J")
     series = before.low in (",", "and", "or", "then") and any(token.tag == "V" for token in tokens[:n])
-    return (
-        not both
-        or follows
-        or (somebody and led and next_tag.isalpha() and next_tag != "C")
-        or (series and next_tag in ("N", "D", "J", "R"))
+    if not both or follows:
+        return True
+    return (somebody and led and (office or next_tag in ("N", "D", "J", "R", "I", "A"))) or (
+        series and next_tag in ("N", "D", "J", "R")
     )
 
 
@@ -3161,7 +3160,9 @@ def _opening_tag(tokens: list[_Token], n: int, after: _Token, next_tag: str) -> 
         return "V" if commands and n and tokens[n - 1].tag in (",", "C") else "N"
     if next_tag not in ("N", "J") or f"{tokens[n].low} {head}" in archetypes() or _is_person(head):
         return "N"
-    base, _ = _tables()["verb"].get(after.low, ("", ""))
+    base, kind = _tables()["verb"].get(after.low, ("", ""))
+    if kind == "ing" and not _is("ing", after.low):
+        return "V"
     if _is("heads", head) or (base and not _is("B", base)):
         return "V" if commands else "N"
     return "V" if commands or head != after.low or next_tag == "J" or n == 0 else "N"
@@ -3286,6 +3287,8 @@ class _Reader:
             return self._on_bracket(tokens, n)
         if token.tag in ("V", "G", "P"):
             self._on_verb(token, before)
+        elif token.tag == "A":
+            self._signal(token.low, self.last)
         elif token.tag == "I":
             such = (token.low, before.low) == ("as", "such") or token.low == "like"
             self.preposition = "example" if such else token.low
@@ -3342,7 +3345,10 @@ class _Reader:
 
     def _role(self, noun: _Noun, human: bool = False) -> list[_Role]:
         """The role that a noun phrase names: somebody, or whatever does what only people do; none for a tender's vendor."""
-        unknown = noun.form != "plural" and not _class_of(noun.head) and noun.head not in archetypes()
+        agent = noun.form == "the" and not noun.modifiers and _is("-er", noun.head)
+        unknown = (
+            noun.form != "plural" and (agent or not _class_of(noun.head)) and noun.head not in archetypes()
+        )
         if self.negated or self._sells(noun) or not (noun.person or (human and unknown)):
             return []
         return [self.roles.setdefault(noun.name, _Role(noun.name, self.because, [], []))]
@@ -3365,6 +3371,11 @@ class _Reader:
             self.subjects = [*self.subjects, noun][-2:] if noun.person else []
         context = "subject" if acts else self.preposition or ("object" if self.verb else "list")
         context = "topic" if self.topic and context == "list" else context
+        if context == "topic" and noun.modifiers and _class_of(noun.modifiers[0]) == "place":
+            rest = noun.modifiers[1:]
+            noun = noun._replace(
+                name=" ".join([*rest, noun.head]), label=" ".join([*rest, noun.head]), modifiers=rest
+            )
         if self.negated:
             for name in (noun.name, noun.head):
                 self.blocked.setdefault(name, "the brief says that it is not wanted")
@@ -3404,7 +3415,8 @@ class _Reader:
         if noun.person and not (party or noun.number or managed or listed):
             return
         strong = owner or (_is("asking", self.verb) and context in ("for", "to"))
-        weight = _STANDS.get("object" if strong else context, _ELSE) * _FORMED[noun.form]
+        form = "a" if noun.form == "bare" and context in ("per", "by") else noun.form
+        weight = _STANDS.get("object" if strong else context, _ELSE) * _FORMED[form]
         weight += _KNOWN if known else _KIN if noun.head in archetypes() else 0
         thing = self._mention(noun.name, noun.label, noun.person, weight + (_COUNTED if noun.number else 0))
         thing.count = max(thing.count, noun.number)
@@ -3483,20 +3495,20 @@ def _guess_field(name: str) -> FieldSpec:
 
 # --- the brief as a whole -------------------------------------------------------------------------------------
 
-_OUT_OF_SCOPE = (
-    r"(won.?t|will not|out of|not (in|included|needed|required|part|now|wanted)|non-?goals?|no-?gos?|exclu|later|future|"
-    r"phase (2|two)|don.?t|do not|without|never|nice.to.have|fuera|hors|nicht|não)\b"
-)
-_MARKETING = (
-    r"\b(mission|reinvent|passion\w*|we believe|movement|slogan|revolutioni[sz]e?|dream|our vision|together,? (let|we)|proud|"
-    r"world.class|state.of.the.art|award\w*|motto|change starts|game.chang\w*|cutting.edge|empower\w*|since (19|20)\d\d)\b"
-)
+_OUT_OF_SCOPE = r"""(?x)
+(won.?t|will\ not|out\ of|not\ (in|included|needed|required|part|now|wanted)|non-?goals?|no-?gos?|exclu\w*|later|future|
+phase\ (2|two)|don.?t|do\ not|without|never|nice.to.have|fuera|hors|nicht|não)\b
+"""
+_MARKETING = r"""(?x)
+\b(mission|reinvent|passion\w*|we\ believe|movement|slogan|revolutioni[sz]e?|dream|our\ vision|together,?\ (let|we)|proud|
+world.class|state.of.the.art|award\w*|motto|change\ starts|game.chang\w*|cutting.edge|empower\w*|since\ (19|20)\d\d)\b
+"""
 _USEFUL = r"\b(needs?|wants?|must|should|tracks?|manages?|records?|takes?|books?|schedules?)\b"
-_ELSEWHERE = (
-    r"\b(elsewhere|(in|by|with|through|via) (an?other|the (current|existing|old)|a (separate|different)|our (current|existing))\b|"
-    r"out of scope|not (yet )?(needed|required|necessary|part|in scope|included|relevant|wanted|planned)|stays? (in|with|where)|"
-    r"remains? in|excluded|no longer|later phase|already (handled|covered|done|solved))"
-)
+_ELSEWHERE = r"""(?x)
+\b(elsewhere|(in|by|with|through|via)\ (an?other|the\ (current|existing|old)|a\ (separate|different)|our\ (current|existing))|
+out\ of\ scope|not\ (yet\ )?(needed|required|necessary|part|in\ scope|included|relevant|wanted|planned)|no\ longer|excluded|
+stays?\ (in|with|where)|remains?\ in|later\ phase|already\ (handled|covered|done|solved))\b
+"""
 
 
 def _quiet(text: str) -> str:
@@ -3518,6 +3530,9 @@ class _Clause(NamedTuple):
 
 
 def _clauses(text: str) -> Iterator[_Clause]:
+    ends = (
+        r"(?<=[.!?…;])\s+|(?<=[。！？；؟।])|\s+[•·]\s+|(?<=,)\s+(?=but |and we |and the [a-z]+ (?:is|are) )"
+    )
     out = False
     for line in re.split(r"[\r\n\v\f\x85\u2028\u2029]+", text):
         bullet = re.match(r"\s*(?:[-*•‣–+]|\d{1,2}[.)]|\[.?\])\s+", line)
@@ -3525,10 +3540,7 @@ def _clauses(text: str) -> Iterator[_Clause]:
         body = re.sub(r"[*_`#>~]+", " ", line[bullet.end() :] if bullet else line).strip()
         if heading or not bullet:
             out = len(body) < DRAFT_TITLE_CHARS and bool(re.match(_OUT_OF_SCOPE, body.lower()))
-        for part in re.split(
-            r"(?<=[.!?…;])\s+|(?<=[。！？；؟।])|\s+[•·]\s+|(?<=,)\s+(?=but |and we |and the [a-z]+ (?:is|are) )",
-            body,
-        ):
+        for part in re.split(ends, body):
             if part.strip():
                 yield _Clause(part.strip(), out, bool(heading))
 
@@ -3551,23 +3563,24 @@ def _read_english(text: str) -> tuple[_Reader, list[dict[str, str]]]:
     return reader, dropped
 
 
-def _choose(reader: _Reader, text: str, left_out: list[dict[str, str]]) -> list[_Thing]:
-    """The things that become records: the strongest, in the order of the brief; why others are not goes to `left_out`."""
-    things = [thing for thing in reader.things.values() if thing.name not in reader.blocked]
-    for short in [
-        thing for thing in things if " " not in thing.name
-    ]:  # "order" is the "purchase order" said before
+def _merge(things: list[_Thing]) -> list[_Thing]:
+    """A bare word is the one compound that it ends: "order" after "purchase order" is no record of its own."""
+    for short in [thing for thing in things if " " not in thing.name]:
         longer = [
             thing for thing in things if thing.name.endswith(f" {short.name}") and thing.weight >= _SPARE
         ]
         if len(longer) == 1 and find_archetype(short.name).name in ("", longer[0].kind.name):
-            longer[0].weight = max(longer[0].weight, short.weight)
-            longer[0].count, longer[0].status = (
-                longer[0].count or short.count,
-                longer[0].status or short.status,
-            )
-            longer[0].extra, longer[0].links = longer[0].extra + short.extra, longer[0].links + short.links
-            things.remove(short)
+            whole = longer[0]
+            whole.weight, whole.count = max(whole.weight, short.weight), whole.count or short.count
+            whole.status, whole.extra = whole.status or short.status, whole.extra + short.extra
+            whole.links += short.links
+            things = [thing for thing in things if thing is not short]
+    return things
+
+
+def _choose(reader: _Reader, text: str, left_out: list[dict[str, str]]) -> list[_Thing]:
+    """The things that become records: the strongest, in the order of the brief; why others do not goes to `left_out`."""
+    things = _merge([thing for thing in reader.things.values() if thing.name not in reader.blocked])
     ranked = sorted(things, key=lambda thing: -thing.weight)
     sure = [thing for thing in ranked if thing.weight >= _SURE]
     spare = [thing for thing in ranked if _SPARE <= thing.weight < _SURE][
@@ -3576,24 +3589,17 @@ def _choose(reader: _Reader, text: str, left_out: list[dict[str, str]]) -> list[
     best = [*sure, *spare][:DRAFT_ENTITIES_MAX]
     left_out += [{"text": name, "reason": reason} for name, reason in reader.blocked.items()]
     left_out += [
-        {"text": thing.name, "reason": "a first draft holds no more"} for thing in sure if thing not in best
+        {"text": t.name, "reason": "more records than a first draft holds"} for t in sure if t not in best
     ]
     chosen = [thing for thing in things if thing in best]
     if len(chosen) > 1:
         return chosen
-    words = [token.base for token in _tokens(text.lower())]
-    kinds = (
-        next((_tables()["implied"][word] for word in words if word in _tables()["implied"]), "")
-        .replace("_", " ")
-        .split(",")
-    )
-    new = [
-        name for name in kinds if name and name not in [*(thing.name for thing in chosen), *reader.blocked]
-    ]
-    return chosen + [
-        _Thing(name, name, _plural(name), text[:BECAUSE_MAX_CHARS], person=_is_person(name))
-        for name in new or ([] if chosen else ["item"])
-    ]
+    implied, taken = _tables()["implied"], [*(thing.name for thing in chosen), *reader.blocked]
+    kinds = next((implied[token.base] for token in _tokens(text.lower()) if token.base in implied), "")
+    names = [name for name in kinds.replace("_", " ").split(",") if name and name not in taken]
+    for name in names or ([] if chosen else ["item"]):
+        chosen.append(_Thing(name, name, _plural(name), text[:BECAUSE_MAX_CHARS], person=_is_person(name)))
+    return chosen
 
 
 def _title(text: str, things: Sequence[_Thing]) -> str:
@@ -3601,23 +3607,18 @@ def _title(text: str, things: Sequence[_Thing]) -> str:
     first = next((clause.text for clause in _clauses(text)), "")
     head = re.match(r"[^:.!?,;(\n]{3,60}(?=:|\s\(|\.?$|\.\s)", first)
     words = re.findall(r"[^\W_][\w'’&/-]*|&", head[0]) if head else []
-    if (
-        words
-        and len(words) <= DRAFT_TITLE_WORDS
-        and not any(token.tag in ("V", "R") for token in _tokens(" ".join(words)))
-    ):
-        name = " ".join(words)
-        return capitalised(name.lower() if name.isupper() and len(words) > 1 else name)[
-            :DRAFT_TITLE_CHARS
-        ].strip()
-    return capitalised(" and ".join(thing.plural for thing in things[:2]))[:DRAFT_TITLE_CHARS].strip()
+    name = " ".join(words) if len(words) <= DRAFT_TITLE_WORDS else ""
+    if any(token.tag in ("V", "R") for token in _tokens(name)):
+        name = ""
+    name = name.lower() if name.isupper() and len(words) > 1 else name
+    name = name or " & ".join(thing.plural for thing in things[:2])
+    return capitalised(name)[:DRAFT_TITLE_CHARS].strip()
 
 
-_AMOUNT = (
-    r"(?:(?P<sign>[£$€])\s?)?(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7}(?:[.,]\d{1,2})?)[\s-]?(?:(?P<unit>%|percent|€|£|eur|usd|gbp|"
-    r"euros?|dollars?|pounds?|hours?|hrs?|h|minutes?|mins?|min|days?|weeks?|months?|días|dias|jours?|tagen?|stunden?|horas?|heures?)"
-    r"(?![^\W_]))?"
-)
+_AMOUNT = r"""(?x)
+(?P<sign>[£$€]\s?)?(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7}(?:[.,]\d{1,2})?)[\s-]?(?P<unit>(?:%|percent|€|£|eur|usd|gbp|
+euros?|dollars?|pounds?|hours?|hrs?|h|minutes?|mins?|days?|weeks?|months?|días|dias|jours?|tagen?|stunden?|horas?)(?![^\W_]))?
+"""
 
 
 def _settings_of(text: str) -> list[dict[str, Any]]:
@@ -3625,38 +3626,34 @@ def _settings_of(text: str) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for clause in _clauses(text):
         for match in re.finditer(_AMOUNT, clause.text.lower()):
-            unit = match["unit"] or ""
-            kind = (
-                "money"
-                if match["sign"] or re.match("[€£]|eur|usd|gbp|dol|pou", unit)
-                else "percent"
-                if unit[:1] in ("%", "p")
-                else ""
-            )
-            minutes = {"h": MINUTES_PER_HOUR, "s": MINUTES_PER_HOUR}.get(
-                unit[:1], 1 if unit.startswith("min") else 0
-            )
-            if not (kind or unit) or len(found) == DRAFT_SETTINGS_MAX:
-                continue
-            text_number = match["number"]
-            plain = text_number.replace(",", "" if re.fullmatch(r"\d{1,3}(,\d{3})+", text_number) else ".")
-            value = float(plain) if "." in plain else int(plain)
-            before = [
-                t.low for t in _tokens(clause.text[: match.start()].lower()) if t.tag in ("N", "V", "P", "G")
-            ][-2:]
-            after = [t.base for t in _tokens(clause.text[match.end() :].lower())[:1] if t.tag == "N"]
-            label = capitalised(" ".join(after or before) or "limit")[:DRAFT_TITLE_CHARS]
-            setting = {
-                "id": _identifier(label, "limit"),
-                "label": label,
-                "type": kind or ("duration" if minutes else "number"),
-            }
-            setting["value"] = value * minutes if minutes and not kind else value
-            setting["unit"] = (
-                _currency(match[0]) if kind == "money" else "%" if kind else "minutes" if minutes else unit
-            )
-            found.setdefault(setting["id"], {**setting, "because": clause.text[:BECAUSE_MAX_CHARS]})
-    return list(found.values())
+            if match["sign"] or match["unit"]:
+                setting = _setting(match, clause.text.lower())
+                found.setdefault(setting["id"], {**setting, "because": clause.text[:BECAUSE_MAX_CHARS]})
+    return list(found.values())[:DRAFT_SETTINGS_MAX]
+
+
+def _setting(match: Any, text: str) -> dict[str, Any]:
+    unit = match["unit"] or ""
+    minutes = {"h": MINUTES_PER_HOUR, "s": MINUTES_PER_HOUR}.get(unit[:1], 1 if unit.startswith("min") else 0)
+    kind = "duration" if minutes else "percent" if unit in ("%", "percent") else "number"
+    if match["sign"] or re.match("[€£]|eur|usd|gbp|dol|pou", unit):
+        kind, unit = "money", _currency(match[0])
+    plain = re.sub(",(?=...(?!.))", "", match["number"]).replace(",", ".")
+    plain = plain if plain.count(".") < 2 else plain.replace(".", "")
+    value = (float(plain) if "." in plain else int(plain)) * (minutes or 1)
+    near = _tokens(text[max(0, match.start() - DRAFT_TITLE_CHARS) : match.start()])
+    after = [t.base for t in _tokens(text[match.end() : match.end() + DRAFT_TITLE_CHARS])[:1] if t.tag == "N"]
+    label = (
+        " ".join(after or [token.low for token in near if token.tag in ("N", "V", "P", "G")][-2:]) or "limit"
+    )
+    shown = {"duration": "minutes", "percent": "%"}.get(kind, unit)
+    return {
+        "id": _identifier(label, "limit"),
+        "label": capitalised(label),
+        "type": kind,
+        "value": value,
+        "unit": shown,
+    }
 
 
 def _currency(text: str) -> str:
@@ -3667,139 +3664,150 @@ def _currency(text: str) -> str:
 def _read_brief(brief: str) -> _Reading:
     text = _quiet(brief)
     lang = _language(text)
-    left_out: list[dict[str, str]] = []
-    if lang == "en":
-        reader, left_out = _read_english(text)
-        things = _choose(reader, text, left_out)
-    else:
-        reader = _read_other(text, lang)
-        things = _choose(reader, text, left_out)
+    reader, left_out = _read_english(text) if lang == "en" else (_read_other(text, lang), [])
+    things = _choose(reader, text, left_out)
     roles = [role for role in reader.roles.values() if role.name not in reader.blocked]
-    short = [role for role in roles if not any(role.name.endswith(f" {other.name}") for other in roles)]
+    roles = [role for role in roles if not any(role.name.endswith(f" {other.name}") for other in roles)]
     direction = "rtl" if lang in ("ar", "he") else "ltr"
-    title = _title(text, things)
+    title, settings = _title(text, things), _settings_of(text)
+    roles = roles[:DRAFT_ROLES_MAX]
     return _Reading(
-        lang,
-        direction,
-        title,
-        things,
-        short[:DRAFT_ROLES_MAX],
-        reader.signals,
-        _settings_of(text),
-        left_out,
-        _currency(text),
+        lang, direction, title, things, roles, reader.signals, settings, left_out, _currency(text)
     )
 
 
 # --- other languages ------------------------------------------------------------------------------------------
-# Small tables: a kind of record or a person in English, Spanish, French, German, Portuguese; then words a language uses
-# that name no record, and the stems of words that ask for a screen. Persons after "roles" are staff: roles, no records.
+# A kind of record in English, Spanish, French, German, Portuguese; after "roles" those who work with them.
 _CONCEPTS = """
-appointment cita rendez-vous termin/sprechstunde consulta/marcação; customer cliente client kunde/kundin cliente;
-patient paciente patient/patiente patient/patientin paciente; order pedido commande bestellung/auftrag pedido/encomenda;
-invoice factura facture rechnung fatura; payment pago paiement/règlement zahlung pagamento; product producto produit produkt
-produto; stock_item artículo/existencia article artikel artigo; supplier proveedor fournisseur lieferant fornecedor; employee
-empleado employé/salarié mitarbeiter/mitarbeiterin funcionário/colaborador; member socio/miembro adhérent/membre mitglied
-sócio/membro; volunteer voluntario bénévole freiwillige/ehrenamtliche voluntário; student alumno/estudiante élève/étudiant
-schüler/teilnehmer aluno/estudante; course curso cours/formation kurs curso; lesson clase leçon/séance unterricht aula; room
-sala/habitación salle/chambre raum/zimmer sala/quarto; booking reserva réservation buchung/reservierung reserva; loan préstamo
-prêt/emprunt ausleihe/leihe empréstimo; equipment equipo/material matériel/équipement gerät/ausrüstung equipamento/material;
-tool herramienta outil werkzeug ferramenta; vehicle vehículo/coche véhicule/voiture fahrzeug/auto veículo/carro; route
-ruta tournée/trajet route/tour rota; parcel paquete/entrega colis/livraison paket/lieferung pacote/entrega; task tarea tâche
-aufgabe tarefa; project proyecto projet projekt projeto; incident incidencia/incidente incident vorfall/störung incidente;
-inspection inspección inspection/contrôle prüfung/inspektion/kontrolle inspeção/vistoria; repair reparación réparation
-reparatur reparo/conserto; visit visita visite/intervention besuch visita; animal mascota/animal animal tier/haustier
-animal/pet; vaccination vacuna vaccin/vaccination impfung vacina; owner dueño/propietario propriétaire besitzer/halter
-dono/proprietário/tutor; property vivienda/piso logement/appartement wohnung/immobilie imóvel/apartamento; tenant inquilino
-locataire mieter inquilino; contract contrato contrat/bail vertrag contrato; document documento document dokument/unterlage
-documento; case expediente/caso dossier akte/fall processo/caso; complaint queja/reclamación réclamation/plainte beschwerde
-reclamação; request solicitud/petición demande anfrage/antrag solicitação; event evento événement/sortie veranstaltung evento;
-shift turno créneau/garde schicht turno; holiday vacaciones congé urlaub férias; meter contador compteur zähler medidor; recipe
-receta recette rezept receita; menu menú menu/carte speiseplan/menü cardápio; table mesa table tisch mesa; guest
-huésped/invitado invité/hôte gast hóspede/convidado; donation donación don/donation spende doação; donor donante donateur
-spender doador; book libro livre buch livro; message mensaje message nachricht mensagem; reminder recordatorio/aviso rappel/relance
-erinnerung lembrete; sample muestra échantillon probe amostra; machine máquina machine maschine máquina; medicine medicamento
-médicament medikament medicamento; treatment tratamiento traitement/soin behandlung tratamento; quote presupuesto devis angebot
-orçamento; team equipo équipe mannschaft/team equipe; player jugador joueur spieler jogador; match partido match spiel
-jogo/partida; plot parcela parcelle parzelle/beet lote/canteiro; tree árbol arbre baum árvore; family familia famille familie
-família; child niño enfant kind criança; site obra/sede chantier baustelle/standort obra; defect defecto défaut mangel defeito;
-note nota/historial note/fiche notiz nota/prontuário; result resultado résultat ergebnis/messwert resultado; roles r r r r;
-vet veterinario vétérinaire tierarzt/tierärztin veterinário; receptionist recepcionista/recepción réceptionniste/accueil empfang
-recepcionista/recepção; nurse enfermera/enfermero infirmier/infirmière pflegekraft enfermeiro/enfermeira; doctor médico médecin
-arzt/ärztin médico; technician técnico technicien techniker técnico; manager gerente/encargado responsable/gérant leiter/chef
-gerente/gestor; administrator administrador administrateur verwaltung administrador; teacher profesor/maestro
-professeur/enseignant lehrer/lehrerin professor; driver conductor/chofer chauffeur/conducteur fahrer motorista; secretary
-secretaria/secretaría secrétaire/secrétariat sekretariat secretária/secretaria; cook cocinero/cocina cuisinier koch/küche
-cozinheiro; caretaker conserje gardien/concierge hausmeister zelador/porteiro; accountant contable comptable buchhaltung
-contador; salesperson vendedor/comercial vendeur/commercial verkäufer/vertrieb vendedor; coach entrenador entraîneur trainer
-treinador; worker operario/trabajador ouvrier monteur operário; supervisor supervisor superviseur vorarbeiter/meister supervisor;
-treasurer tesorero trésorier kassenwart tesoureiro; organizer organizador organisateur organisator organizador
+appointment cita rendez-vous termin/sprechstunde consulta/marcação; customer cliente client kunde/kundin
+cliente; patient paciente patient/patiente patient/patientin paciente; order pedido commande
+bestellung/auftrag pedido/encomenda; invoice factura facture rechnung fatura; payment pago paiement/règlement
+zahlung pagamento; product producto produit produkt produto; stock_item artículo/existencia article artikel
+artigo; supplier proveedor fournisseur lieferant fornecedor; employee empleado employé/salarié
+mitarbeiter/mitarbeiterin funcionário/colaborador; member socio/miembro adhérent/membre mitglied sócio/membro;
+volunteer voluntario bénévole freiwillige/ehrenamtliche voluntário; student alumno/estudiante élève/étudiant
+schüler/teilnehmer aluno/estudante; course curso cours/formation kurs curso; lesson clase leçon/séance
+unterricht aula; room sala/habitación salle/chambre raum/zimmer sala/quarto; booking reserva réservation
+buchung/reservierung reserva; loan préstamo prêt/emprunt ausleihe/leihe empréstimo; equipment equipo/material
+matériel/équipement gerät/ausrüstung equipamento/material; tool herramienta outil werkzeug ferramenta; vehicle
+vehículo/coche véhicule/voiture fahrzeug/auto veículo/carro; route ruta tournée/trajet route/tour rota; parcel
+paquete/entrega colis/livraison paket/lieferung pacote/entrega; task tarea tâche aufgabe tarefa; project
+proyecto projet projekt projeto; incident incidencia/incidente incident vorfall/störung incidente; inspection
+inspección inspection/contrôle prüfung/inspektion/kontrolle inspeção/vistoria; repair reparación réparation
+reparatur reparo/conserto; visit visita visite/intervention besuch visita; animal mascota/animal animal
+tier/haustier animal/pet; vaccination vacuna vaccin/vaccination impfung vacina; owner dueño/propietario
+propriétaire besitzer/halter dono/proprietário/tutor; property vivienda/piso logement/appartement
+wohnung/immobilie imóvel/apartamento; tenant inquilino locataire mieter inquilino; contract contrato
+contrat/bail vertrag contrato; document documento document dokument/unterlage documento; case expediente/caso
+dossier akte/fall processo/caso; complaint queja/reclamación réclamation/plainte beschwerde reclamação;
+request solicitud/petición demande anfrage/antrag solicitação; event evento événement/sortie veranstaltung
+evento; shift turno créneau/garde schicht turno; holiday vacaciones congé urlaub férias; meter contador
+compteur zähler medidor; recipe receta recette rezept receita; menu menú menu/carte speiseplan/menü cardápio;
+table mesa table tisch mesa; guest huésped/invitado invité/hôte gast hóspede/convidado; donation donación
+don/donation spende doação; donor donante donateur spender doador; book libro livre buch livro; message
+mensaje message nachricht mensagem; reminder recordatorio/aviso rappel/relance erinnerung lembrete; sample
+muestra échantillon probe amostra; machine máquina machine maschine máquina; medicine medicamento médicament
+medikament medicamento; treatment tratamiento traitement/soin behandlung tratamento; quote presupuesto devis
+angebot orçamento; team equipo équipe mannschaft/team equipe; player jugador joueur spieler jogador; match
+partido match spiel jogo/partida; plot parcela parcelle parzelle/beet lote/canteiro; tree árbol arbre baum
+árvore; family familia famille familie família; child niño enfant kind criança; site obra/sede chantier
+baustelle/standort obra; defect defecto défaut mangel defeito; note nota/historial note/fiche notiz
+nota/prontuário; result resultado résultat ergebnis/messwert resultado; work_order orden_de_trabajo
+ordre_de_travail arbeitsauftrag ordem_de_serviço; part pieza pièce ersatzteil/teil peça; game juego jeu
+brettspiel brinquedo; treatment_plan plan_de_tratamiento plan_de_traitement behandlungsplan
+plano_de_tratamento; building edificio bâtiment gebäude edifício/prédio; roles r r r r; mechanic mecánico
+mécanicien mechaniker mecânico; vet veterinario vétérinaire tierarzt/tierärztin veterinário; receptionist
+recepcionista/recepción réceptionniste/accueil empfang recepcionista/recepção; nurse enfermera/enfermero
+infirmier/infirmière pflegekraft enfermeiro/enfermeira; doctor médico médecin arzt/ärztin médico; technician
+técnico technicien techniker técnico; manager gerente/encargado responsable/gérant leiter/chef gerente/gestor;
+administrator administrador administrateur verwaltung administrador; teacher profesor/maestro
+professeur/enseignant lehrer/lehrerin professor; driver conductor/chofer chauffeur/conducteur fahrer
+motorista; secretary secretaria/secretaría secrétaire/secrétariat sekretariat secretária/secretaria; cook
+cocinero/cocina cuisinier koch/küche cozinheiro; caretaker conserje gardien/concierge hausmeister
+zelador/porteiro; accountant contable comptable buchhaltung contador; salesperson vendedor/comercial
+vendeur/commercial verkäufer/vertrieb vendedor; coach entrenador entraîneur trainer treinador; worker
+operario/trabajador ouvrier monteur operário; supervisor supervisor superviseur vorarbeiter/meister
+supervisor; treasurer tesorero trésorier kassenwart tesoureiro; organizer organizador organisateur organisator
+organizador
 """
-_LANGUAGES = {
-    "es": "el la los las un una unos unas de del y o en por para con que se su sus al es lo como cada cuando aquí más todo todas este",
-    "fr": "le la les un une des de du et ou en par pour avec que se sa son ses au aux est il elle on nous chaque dans qui pas sur plus l d",
-    "de": "der die das den dem des ein eine einen einem einer und oder in im mit für von zu zum zur auf ist sind wir sie wird werden bei",
-    "pt": "o a os as um uma de do da dos das e ou em no na por para com que se seu sua ao é como cada quando não nós mais todos aos",
-    "en": "the a an of and or in for with to is are we on by from our that their it each as at be can who when",
-}
-_NO_RECORDS = """
-aplicación app sistema herramienta clínica empresa semana día mes año hora agenda lista tabla calendario página web barrio ciudad
-línea fecha nombre precio excel teléfono móvil asociación escuela taller tienda oficina panel informe application logiciel outil
-semaine jour mois année heure quartier ville ligne date nom prix retour retard permanence association entreprise cabinet école
-atelier site tableau calendrier planning liste rapport anwendung werkstatt verein firma woche tag monat jahr uhr datum name preis
-kalender liste übersicht bericht tabelle stadt schule praxis büro system aplicativo ferramenta empresa semana dia mês ano hora
-agenda lista tabela calendário página bairro cidade linha data nome preço telefone celular associação escola oficina loja painel
-relatório vez forma tipo parte manera cosa façon chose weise sache möglichkeit
+# Little words (they tell the language; the first eight hold its articles), then nouns that are no records in any.
+_LITTLE = """
+es el la los las un una unos unas de del y o en por para con que se su sus al es lo como cada cuando aquí más
+ todo todas este
+fr le la les un une des de du et ou en par pour avec que se sa son ses au aux est il elle on nous chaque dans
+ qui pas sur plus l d
+de der die das den dem des ein eine einen einem einer und oder in im mit für von zu zum zur auf ist sind wir
+ sie wird werden bei
+pt o a os as um uma de do da dos das e ou em no na por para com que se seu sua ao é como cada quando não nós
+ mais todos aos
+en the a an of and or in for with to is are we on by from our that their it each as at be can who when
+- aplicación app sistema herramienta clínica empresa semana día mes año hora agenda lista tabla calendario
+ página web barrio ciudad línea fecha nombre precio excel teléfono móvil asociación escuela taller tienda
+ oficina panel informe application logiciel outil semaine jour mois année heure quartier ville ligne date nom
+ prix retour retard permanence association entreprise cabinet école atelier site tableau calendrier planning
+ liste rapport anwendung werkstatt verein firma woche tag monat jahr uhr datum name preis kalender übersicht
+ bericht tabelle stadt schule praxis büro system aplicativo ferramenta dia mês ano tabela calendário bairro
+ cidade linha data nome preço telefone celular associação escola loja painel relatório vez forma tipo parte
+ manera cosa façon chose weise sache möglichkeit estado estatus statut statu estoque online internet software
+ programa programme programm
 """
+# Stems of words that ask for a screen; plural endings and what they become.
 _STEMS = """
-calendar:agend,reserv,réserv,calend,kalend,termin,buch,planif,planen,marcar,turno,schicht,rendez board:aprob,aprov,approuv,valid,
-genehm,freigeb,tablero,quadro,kanban,承認,审批,موافق inbox:avis,recordat,notific,notif,rappel,benachricht,erinner,lembr,mensag,
-mensaj,messag,nachricht,通知,提醒,تذكير,メッセージ report:inform,rapport,bericht,auswert,statist,estad,estat,export,relat,统计,
-报表,集計,レポート,تقرير dashboard:resum,panel,tableau,übersicht,painel,alert,retard,overdue,überfäll,atras,赤,一覧,期限,لوحة
-settings:ajust,config,réglag,paramèt,einstell,设置,設定,إعداد calendar:予約,预约,日历,カレンダー,موعد,مواعيد,حجز
+calendar:agend,reserv,réserv,calend,kalend,termin,buch,planif,planen,marcar,turno,schicht,rendez,予約,预约,日历,موعد,مواعيد,حجز
+board:aprob,aprov,approuv,valid,genehm,freigeb,tablero,quadro,kanban,承認,审批 report:inform,rapport,bericht,auswert,statist
+inbox:avis,recordat,notific,notif,rappel,benachricht,erinner,lembr,mensag,mensaj,messag,nachricht,通知,提醒,メッセージ,تذكير
+report:estad,estat,export,relat,统计,报表,集計,レポート,تقرير settings:ajust,config,réglag,paramèt,einstell,设置,設定,إعداد
+dashboard:resum,panel,tableau,übersicht,painel,alert,retard,überfäll,atras,赤,期限,لوحة
 """
-_NEGATIONS = r"\b(no|sin|nada|pas|sans|aucune?|jamais|kein\w*|nicht|ohne|não|nao|sem|nem|nunca|без|не)\b|不要|不需要|无需|لا|بدون|בלי|ללא"
-_ENDINGS = {  # plural endings and what they become
-    "es": "iones:ión ces:z res:r les:l des:d nes:n ses:s s:",
-    "fr": "eaux:eau aux:al s: x:",
-    "pt": "ões:ão ães:ão ais:al éis:el res:r zes:z ns:m s:",
-    "de": "innen:in ungen:ung ionen:ion heiten:heit keiten:keit schaften:schaft äume:aum ände:and äge:ag äte:ät äger:ager "
-    "en: e: er: n: s: ",
-}
-# Scripts: the language that stands for each and its letters, the surer first.
+_PLURAL_ENDINGS = """
+es:iones=ión,ces=z,res=r,les=l,des=d,nes=n,ses=s,s= fr:eaux=eau,aux=al,s=,x= pt:ões=ão,ães=ão,ais=al,éis=el,res=r,zes=z,ns=m,s=
+de:innen=in,ungen=ung,ionen=ion,heiten=heit,keiten=keit,schaften=schaft,äume=aum,ände=and,äge=ag,äte=ät,en=,e=,er=,n=,s=
+"""
+_DENIALS = r"\b(no|sin|pas|sans|aucune?|jamais|kein\w*|nicht|ohne|não|sem|nem|nunca)\b"
+_DENIED_ALL = r"nicht (nötig|benötigt|gebraucht|erforderlich|teil)|fuera de|hors |no (hace|es|son) |n'est pas"
+# fmt: off
+# Scripts: language, letters; then what divides words beside other letters, what is cut off their ends, who is somebody,
+# what denies.
 _SCRIPTS = (
-    ("ja", "[\u3041-\u30ff]"), ("ko", "[\uac00-\ud7a3\u1100-\u11ff]"), ("zh", "[\u3400-\u9ffc]"), ("ar", "[\u0620-\u06ff]"),
-    ("he", "[\u05d0-\u05ea]"), ("ru", "[\u0400-\u052f]"), ("el", "[\u0370-\u03ff]"), ("hi", "[\u0900-\u097f]"), ("th", "[\u0e00-\u0e7f]"),
-)  # fmt: skip
-# What divides words, what is cut off their ends, who is a person and what denies, in scripts without more grammar here.
-_GENERIC = {
-    "ja": ("[^\u3400-\u9ffc\u30a1-\u30ff々]+", "^(社内|社外|全|各|新)|(管理|アプリ|システム|機能|画面|確認|情報|一覧|登録|申請書)+$",
-           "([員者師長客生係手人]|総務|経理|営業|人事|受付|担当|スタッフ|マネージャー)$", "(不要|しない|なし|ません|含まない)"),
-    "zh": ("[^\u3400-\u9ffc]+|的|和|与|及|或|在|对|把|将|给|为|从|到|可以|需要|我们|他们|能|会|要|有|是|每|个|查看|管理|记录|提交|使用|通过|进行|审批|系统|应用|平台",
-           "(管理|系统|功能|列表|页面|信息)+$", "([员者师长生]|经理|司机|客户|护士|医生|老师)$", "(不要|不需要|无需|没有|不用)"),
-    "ko": (r"[^\uac00-\ud7a3]+", "(에서|으로|에게|까지|부터|들은|들이|들을|은|는|이|가|을|를|의|에|로|과|와|도|들)$", "(사원|직원|관리자|자|사|생|원)$",
-           "(없|않|불필요|제외)"),
-    "ar": (r"[^\u0620-\u065f\u0670-\u06d3]+", "^(وال|بال|لل|فال|ال)", "(موظف|مدير|طبيب|ممرض|معلم|سائق|عميل)", "(لا نحتاج|لا نريد|بدون|لا )"),
-}  # fmt: skip
-_GENERIC_NOISE = "表示 承認 赤 行 過 期限 返却期限 一覧 必要 利用 場合 機能 アプリ システム 我们 用户 نحتاج تطبيق نظام إلى على كل في من مع هذا التي الذي يمكن"
+    ("ja", "\u3041-\u30fa\u30fc\u3400-\u9ffc々", "[\u3041-\u309f]", "^(社内|社外|全|各|新)|(管理|アプリ|システム|機能|画面|確認|一覧|登録)+$",
+     "([員者師長客生係]|総務|経理|営業|人事|受付|担当|スタッフ)$", "不要|しない|なし|ません|含まない"),
+    ("ko", "\uac00-\ud7a3", "$^", "(에서|으로|에게|까지|부터|들은|들이|들을|은|는|이|가|을|를|의|에|로|과|와|도|들)$", "(사원|직원|관리자|자|사|생|원)$",
+     "없|않|불필요|제외"),
+    ("zh", "\u3400-\u9ffc", "的|和|与|及|或|在|对|把|将|给|为|从|到|可以|需要|我们|能|要|有|是|每|查看|管理|记录|提交|使用|通过|进行|审批|系统|应用|平台|"
+     "安排|预约|办理|登记|申请|分配|维护|更新|发送|创建|添加|查询|支持|处理|跟踪|显示|打印|导出|归还", "(管理|系统|功能|列表|页面|信息)+$",
+     "([员者师生]|经理|司机|客户|护士|教练|前台)$", "不要|不需要|无需|没有|不用"),
+    ("ar", "\u0620-\u065f\u0670-\u06d3", "$^", "^(وال|بال|لل|فال|ال)", "(موظف|مدير|طبيب|ممرض|معلم|سائق|عميل)", "لا نحتاج|لا نريد|بدون|لا "),
+    ("he", "\u05d0-\u05ea", "$^", "^ה", "$^", r"\b(בלי|ללא|לא)\b"), ("ru", "\u0400-\u052f", "$^", "$^", "(тель|ник|щик|ист|ор)[аыи]?$", r"\b(без|не)\b"),
+    ("el", "\u0370-\u03ff", "$^", "$^", "$^", "χωρίς"), ("hi", "\u0900-\u097f", "$^", "$^", "$^", "नहीं"), ("th", "\u0e00-\u0e7f", "$^", "$^", "$^", "ไม่"),
+)
+# fmt: on
+_SCRIPT_NOISE = """
+表示 承認 赤 行 過 期限 返却期限 一覧 必要 利用 場合 我们 用户 نحتاج تطبيق نظام إلى على كل في من مع هذا التي الذي يمكن لإدارة
+для или это как что мы нам при все можно нужно система приложение
+"""
 
 
 def _language(text: str) -> str:
-    """The language: by script where letters are not Latin, else by the little words."""
-    letters = re.findall(r"[^\W\d_]", text)
-    latin = sum(letter < "\u0250" for letter in letters)
-    for lang, script in _SCRIPTS:
-        if len(re.findall(script, text)) > (0 if lang == "ja" and 2 * latin < len(letters) else latin):
+    """The language: by script where most letters are not Latin, else by the little words."""
+    letters = len(re.findall(r"[^\W\d_]", text))
+    for lang, script, *_ in _SCRIPTS:
+        found = len(re.findall(f"[{script}]", text))
+        if 2 * found > letters and (lang != "ja" or re.search("[\u3041-\u30fa]", text)):
             return lang
     words = re.findall(r"[^\W\d_]+", text.lower())
-    votes = {lang: sum(word in little.split() for word in words) for lang, little in _LANGUAGES.items()}
-    foreign = max(("es", "fr", "de", "pt"), key=lambda lang: votes[lang])
-    return foreign if votes[foreign] > votes["en"] else "en"
+    votes = {lang: sum(word in _little()[lang] for word in words) for lang in ("en", "es", "fr", "de", "pt")}
+    return max(votes, key=lambda lang: votes[lang])
+
+
+@once
+def _little() -> Mapping[str, Sequence[str]]:
+    rows = (row.split() for row in _LITTLE.replace("\n ", " ").strip().splitlines())
+    return {row[0]: row[1:] for row in rows}
 
 
 @once
 def _concepts() -> Mapping[str, Mapping[str, tuple[str, bool]]]:
-    """By language: what a word (singular) is in English and whether it is somebody of the staff."""
+    """By language: what a noun (singular) is in English, and whether it is somebody of the staff."""
     tables: dict[str, dict[str, tuple[str, bool]]] = {lang: {} for lang in ("es", "fr", "de", "pt")}
     staff = False
     for row in _CONCEPTS.split(";"):
@@ -3807,29 +3815,24 @@ def _concepts() -> Mapping[str, Mapping[str, tuple[str, bool]]]:
         staff = staff or english == "roles"
         for lang, words in zip(tables, columns):
             for word in words.split("/"):
-                tables[lang].setdefault(word, (english.replace("_", " "), staff))
+                tables[lang].setdefault(word.replace("_", " "), (english.replace("_", " "), staff))
     return tables
 
 
 def _known_form(word: str, lang: str) -> tuple[str, str, bool]:
-    """The singular of a foreign noun, its English name or "", whether it is a role; German compounds by their last part."""
+    """The singular of a foreign noun, its English name or "", whether it is staff; a German compound by its last part."""
     table = _concepts()[lang]
+    rows = next(row for row in _PLURAL_ENDINGS.split() if row.startswith(lang)).partition(":")[2].split(",")
+    pairs = [row.split("=") for row in rows]
+    head, *rest = word.split(" ")
     forms = [
         word,
-        *(
-            word[: -len(end)] + to
-            for end, _, to in (e.partition(":") for e in _ENDINGS[lang].split())
-            if word.endswith(end)
-        ),
+        *(" ".join([head[: -len(many)] + one, *rest]) for many, one in pairs if head.endswith(many)),
     ]
-    for form in forms:
-        if form in table:
-            return (form, *table[form])
-    if lang == "de":
-        for form in forms:
-            for known in sorted(table, key=len, reverse=True):
-                if form.endswith(known) and len(known) > SHORT_WORD_CHARS:
-                    return (form, *table[known])
+    ends = [(form, known) for form in forms for known in table if lang == "de" and form.endswith(known[1:])]
+    ends = sorted((end for end in ends if len(end[1]) > SHORT_WORD_CHARS), key=lambda end: -len(end[1]))
+    for form, known in [*((form, form) for form in forms if form in table), *ends]:
+        return (form, *table[known])
     return (forms[1] if len(forms) > 1 and lang != "de" else word), "", False
 
 
@@ -3837,75 +3840,78 @@ def _read_other(text: str, lang: str) -> _Reader:
     """A reader filled from a brief in another language than English."""
     reader = _Reader()
     for clause in _clauses(text):
-        reader.because = clause.text[:BECAUSE_MAX_CHARS]
-        low = clause.text.lower()
-        for row in _STEMS.replace(",\n", ",").split():
-            kind, stems = row.split(":")
+        reader.because, low = clause.text[:BECAUSE_MAX_CHARS], clause.text.lower()
+        for kind, _, stems in (row.partition(":") for row in _STEMS.split()):
             if any(stem in low for stem in stems.split(",")):
                 reader.signals.setdefault(kind, (reader.because, ""))
-        for part in re.split(r"[;:!?]|,? (?:pero|mais|aber|mas|sondern) ", clause.text):
-            _read_words(reader, part, lang) if lang in _ENDINGS else _read_script(reader, part, lang)
+        for part in re.split(r"[;!?]|,? (?:pero|mais|aber|mas|sondern) ", clause.text):
+            (_read_words if lang in _concepts() else _read_script)(reader, part, lang)
     return reader
 
 
 def _read_words(reader: _Reader, text: str, lang: str) -> None:
-    """Spanish, French, German, Portuguese: known nouns, and unknown ones that an article or a German capital gives away."""
-    words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*|[().,]", text)
-    little, noise = _LANGUAGES[lang].split(), _NO_RECORDS.split()
-    deny = re.search(_NEGATIONS, text.lower())
-    denied = deny.start() if deny else len(text)
-    if re.search(
-        r"nicht (nötig|benötigt|gebraucht|erforderlich|teil)|fuera de|hors |no (hace|es|son) |n'est pas",
-        text.lower(),
-    ):
-        denied = 0
-    position, inside = 0, False
+    """Spanish, French, German, Portuguese: nouns that are known, or that an article, a list or a German capital gives away."""
+    words, little = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*|[():,.]", text), _little()[lang]
+    deny = None if re.search(_DENIED_ALL, text.lower()) else re.search(_DENIALS, text.lower())
+    denied = (
+        len(re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*|[():,.]", text[: deny.start()])) if deny else len(words)
+    )
+    denied = 0 if re.search(_DENIED_ALL, text.lower()) else denied
+    inside, skip = False, 0
     for n, word in enumerate(words):
-        position = text.find(word, position) + len(word)
         inside = (inside or word == "(") and word != ")"
         low = word.lower()
-        if inside or len(low) < DRAFT_NAME_WORDS or low in little or low in noise:
+        if inside or n < skip or len(low) < DRAFT_NAME_WORDS or low in little or low in _little()["-"]:
             continue
+        linked = [w.lower() for w in words[n + 1 : n + 3]]
         name, english, staff = _known_form(low, lang)
+        if (
+            len(linked) > 1
+            and linked[0] in ("de", "do", "da", "d")
+            and linked[1] not in [*little, *_little()["-"], *",.:()"]
+        ):
+            whole = _known_form(" ".join([low, *linked]), lang)
+            name, english, staff = whole if whole[1] else (name, english, staff)
+            skip = n + 3 if whole[1] else 0
         before = words[n - 1].lower() if n else ""
         capital = lang == "de" and n > 0 and word[0] != low[0]
-        if position > denied and (english or capital or before in little):
-            reader.blocked.setdefault(name, "the brief says that it is not wanted")
-        elif staff or english in ("volunteer", "employee", "tenant"):
-            reader.roles.setdefault(name, _Role(name, reader.because, [], []))
-        if (
-            position > denied
-            or staff
-            or not (english or capital or (before in little[: 2 * 4] and low.endswith("s") and n))
-        ):
-            continue
-        thing = reader._mention(
-            name,
-            word if lang == "de" and name == low else capitalised(name) if lang == "de" else name,
-            False,
-            0.7 if english else _SPARE,
+        listed = before in (",", ":") and (
+            not linked or linked[0] in (",", ".", "e", "y", "et", "und", "em", "en")
         )
-        thing.kind = find_archetype(english or "~", person=_is_person(english)) if english else thing.kind
-        thing.plural = word if name != low else name + ("" if lang == "de" else "s")
+        guessed = capital or listed or (before in little[:8] and low.endswith(("s", "x")))
+        _note(reader, (name, english, staff), word, guessed=guessed, denied=n >= denied)
+
+
+def _note(reader: _Reader, form: tuple[str, str, bool], word: str, *, guessed: bool, denied: bool) -> None:
+    """What one foreign noun (singular, English name or "", staff) adds to the reader."""
+    name, english, staff = form
+    if denied and (english or guessed):
+        reader.blocked.setdefault(name, "the brief says that it is not wanted")
+    elif staff or english == "volunteer":
+        reader.roles.setdefault(name, _Role(name, reader.because, [], []))
+    if denied or staff or not (english or guessed):
+        return
+    thing = reader._mention(name, name, False, _DEED if english else _SPARE)
+    thing.gloss = english or name
+    thing.kind = find_archetype(english or "~", person=_is_person(english))
+    thing.plural = word.lower() if word.lower() != name else name
 
 
 def _read_script(reader: _Reader, text: str, lang: str) -> None:
-    """Other scripts: the words that stand between what divides them, those named twice or as an object before the rest."""
-    divide, cut, person, deny = _GENERIC.get(lang, (r"[\W\d_]+", r"$^", r"$^", r"\b(не|без|לא|בלי)\b"))
-    for part in re.split("[、，,。.]", text):
-        denied = re.search(deny, part)
-        for match in re.finditer(rf"(?:(?!{divide}).)+", part):
-            word = re.sub(cut, "", match[0])
-            after = part[match.end() : match.end() + 1]
-            if len(word) < 2 or word in _GENERIC_NOISE.split() or len(word) > DRAFT_ID_CHARS:
+    """Other scripts: the words that stand between what divides them; those cut from a product's name or in a list first."""
+    script, divide, cut, somebody, deny = next(row[1:] for row in _SCRIPTS if row[0] == lang)
+    for part in re.split("[、，,。.:：]", text):
+        for piece in re.findall(f"[{script}]+", re.sub(divide, " ", part)):
+            word = re.sub(cut, "", piece)
+            if len(word) < 2 or word in _SCRIPT_NOISE.split() or len(word) > DRAFT_ID_CHARS:
                 continue
-            if denied:
+            if re.search(deny, part):
                 reader.blocked.setdefault(word, "the brief says that it is not wanted")
-            elif re.search(person, word):
+            elif re.search(somebody, word):
                 reader.roles.setdefault(word, _Role(word, reader.because, [], []))
             else:
-                thing = reader._mention(word, word, False, 0.7 if after in ("を", "の", "し") else _SPARE)
-                thing.plural = word
+                listed = word != piece or part.strip() == piece
+                reader._mention(word, word, False, _DEED if listed else _SPARE).plural = word
 
 
 # --- from what was read to entities ---------------------------------------------------------------------------
@@ -3921,7 +3927,7 @@ _PAST = (
     r"since|joined|started|born|date_of|.*(created|installed|purchased|acquired|posted|planted|opened|issued|found|enrolled|"
     r"received|written|updated|last|spent|applied|paid|recorded|ordered|read_at|published|returned|done)"
 )
-_ENDS = "ends_at ends_on until to departure due_on due_back renews_on valid_to expires_on"
+_END_FIELDS = "ends_at ends_on until to departure due_on due_back renews_on valid_to expires_on"
 
 
 class _Reading(NamedTuple):
@@ -3957,11 +3963,11 @@ def _identifier(text: str, fallback: str, taken: Sequence[str] = ()) -> str:
     )
 
 
-def _short_ids(names: Sequence[str], fallbacks: Sequence[str]) -> list[str]:
+def _short_ids(names: Sequence[str], fallback: str) -> list[str]:
     """Ids for names: the last word where no other name ends in it, else the whole name."""
     ids: list[str] = []
     heads = [_ascii(name).split(" ")[-1] for name in names]
-    for name, head, fallback in zip(names, heads, fallbacks):
+    for name, head in zip(names, heads):
         ids.append(_identifier(head if heads.count(head) == 1 else name, fallback, ids))
     return ids
 
@@ -4093,9 +4099,7 @@ class _Plan(NamedTuple):
 
 def _make_plan(reading: _Reading) -> _Plan:
     things = reading.things
-    for thing, name in zip(
-        things, _short_ids([t.name for t in things], [t.kind.name or "record" for t in things])
-    ):
+    for thing, name in zip(things, _short_ids([t.gloss for t in things], "record")):
         thing.id = name
     lead = max(
         range(len(things)), key=lambda n: (things[n].kind.name not in _PARTIES.split(), things[n].weight, -n)
@@ -4104,12 +4108,16 @@ def _make_plan(reading: _Reading) -> _Plan:
         things[lead].status = ("New", "Active", "Done")
     edges: dict[str, list[str]] = {thing.id: [] for thing in things}
     fields = [_fields_of(thing, things, edges, reading.currency) for thing in things]
-    if not any(field["type"] in DATE_TYPES for each in fields for field in each):
-        fields[lead].append({"id": "due_on", "label": "Due on", "type": "date"})
+    dates = [field["id"] for each in fields for field in each if field["type"] in DATE_TYPES]
+    if not dates or ("calendar" in reading.signals and all(re.match(_PAST, name) for name in dates)):
+        named = [
+            n for n, thing in enumerate(things) if thing.name == reading.signals.get("calendar", ("", ""))[1]
+        ]
+        fields[[*named, lead][0]].append({"id": "planned_for", "label": "Planned for", "type": "datetime"})
     entities = [_entity(thing, each) for thing, each in zip(things, fields)]
     names = [role.name for role in reading.roles]
     words = dict(zip(_UI_NAMES.split(), _UI_WORDS.get(reading.lang, _UI_WORDS["en"]).split("|")))
-    return _Plan(reading, entities, lead, _short_ids(names, ["role"] * len(names)), words)
+    return _Plan(reading, entities, lead, _short_ids(names, "role"), words)
 
 
 # --- screens --------------------------------------------------------------------------------------------------
@@ -4171,7 +4179,9 @@ def _view(plan: _Plan, kind: str) -> Iterator[dict[str, Any]]:
     if kind in ("calendar", "timeline"):
         screen["dateField"] = start = _plan_date(entity) or _ids(entity, DATE_TYPES)[0]
         type_of = {field["id"]: field["type"] for field in entity["fields"]}
-        ends = [name for name in _ids(entity, (type_of[start],)) if name in _ENDS.split() and name != start]
+        ends = [
+            name for name in _ids(entity, (type_of[start],)) if name in _END_FIELDS.split() and name != start
+        ]
         screen.update({"endField": ends[0]} if ends else {})
     elif kind == "inbox":
         screen["columns"] = _columns(entity)

@@ -181,6 +181,17 @@ VARIANTS_DEFAULT = 3
 LIST_LIMIT_MAX = 200
 LIST_LIMIT_DEFAULT = 50
 RECORDS_SHOWN = 3
+# On the command line, work that takes longer shows its steps.
+PROGRESS_AFTER_SECONDS = 1.0
+
+# Screenshots (TOOLS §8): a laptop's window; a browser that says nothing for so long is broken.
+SCREENSHOT_WIDTH_PX = 1280
+SCREENSHOT_HEIGHT_PX = 800
+BROWSER_ANSWER_SECONDS = 15.0
+BROWSER_POLL_SECONDS = 0.05
+BROWSER_NAME = "browser"
+PICTURE_NAME = "picture.png"
+PICTURE_MAX_BYTES = 16 * MIB
 HELP_WIDTH_CHARS = 100
 
 # The blueprint (TOOLS §3). The prototype's "today" is a constant, a Monday: equal briefs give equal bytes.
@@ -4804,7 +4815,9 @@ class _Kind:
     def topic(self, name: str, lang: str) -> str:
         """The topic of _TOPICS for a text field, "" where it has none in this language."""
         words, long = name.split("_")[::-1], self.fields[name]["type"] == "longtext"
-        titles = [word for word in self.words if word in _topics() and not _topics()[word][0][0].endswith(".")]
+        titles = [
+            word for word in self.words if word in _topics() and not _topics()[word][0][0].endswith(".")
+        ]
         keys = [] if name in _TITLED else [*(f"{word}.{name}" for word in self.words), name, *words]
         keys += ["notes"] if long else titles if name in _TITLED or name == self.display else []
         keys = keys if lang == "en" else [f"lang.{lang}"] if long else []
@@ -4812,7 +4825,11 @@ class _Kind:
 
     def names(self, lang: str) -> int:
         """How many different names its records can have."""
-        plain = self.sort != "people" and self.fields[self.display]["type"] == "text" and not _row_of(_CODES, self.display)[0]
+        plain = (
+            self.sort != "people"
+            and self.fields[self.display]["type"] == "text"
+            and not _row_of(_CODES, self.display)[0]
+        )
         topic = plain and self.topic(self.display, lang)
         return len(_topics()[topic][0]) * len(_topics()[topic][1]) if topic else RECORDS_PER_ENTITY_MAX
 
@@ -5028,9 +5045,13 @@ def _day(row: _Row, name: str) -> int | str:
     day = _milestone(row, name) if role in ("made", "over", "plan") else None
     if day is not None:
         return day
-    if (role == "over" and stage != "over") or (role == "next" and stage == "over" and row.kind.sort == "people"):
+    if (role == "over" and stage != "over") or (
+        role == "next" and stage == "over" and row.kind.sort == "people"
+    ):
         return ""
-    if role in ("later", "next") and re.search("expired|ended|lapsed|due", str(row.get(row.kind.status)).lower()):
+    if role in ("later", "next") and re.search(
+        "expired|ended|lapsed|due", str(row.get(row.kind.status)).lower()
+    ):
         return -row.draw(name, 1, MONTH_DAYS)
     if row.kind.sort == "people" and name.startswith("start") and stage != "ahead":
         low, high = _PAST_DAYS
@@ -5191,11 +5212,7 @@ def _make_words(row: _Row, name: str) -> str:
         return row.phrase(topic, sum(kind.topic(other, lang) == topic for other in before))
     if name == kind.display or name in _TITLED:
         return _compose(row)
-    return (
-        row.phrase("text")
-        if lang == "en"
-        else f"{kind.fields[name]['label']} {row.pick(name, 'ABCDEF')}"
-    )
+    return row.phrase("text") if lang == "en" else f"{kind.fields[name]['label']} {row.pick(name, 'ABCDEF')}"
 
 
 def _compose(row: _Row) -> str:
@@ -5275,7 +5292,11 @@ def _make_email(row: _Row, name: str) -> str:
 
     fields = row.kind.fields.items()
     owners = [row.title()] if row.kind.sort == "people" else []
-    owners += [row.get(other) for other, field in fields if field["type"] in ("person", "text") and other.split("_")[-1] in _PERSONS]
+    owners += [
+        row.get(other)
+        for other, field in fields
+        if field["type"] in ("person", "text") and other.split("_")[-1] in _PERSONS
+    ]
     owners += [parent.title() for parent in row.parents() if parent.kind.sort == "people"]
     owner = next(filter(None, [*owners, row.title(), "office"]))
     latin = dict(pair.split("=") for text in _ARABIC for pair in text.split())
@@ -9843,7 +9864,198 @@ def _verify_once(workspace: Workspace, path: str, call: Call | None) -> dict[str
 # ======================================================================
 # §14 browser: find a browser, drive it by its pipe, take screenshots
 # ======================================================================
-# Rules: uses §01-06.
+# Rules: uses §01-06. One browser per call, spoken to over two pipes (Chrome DevTools Protocol: JSON messages, each
+# ended by a NUL byte); pictures come back through the pipe and are written like any other file. Where a process
+# cannot be given pipes (Windows) one process takes one picture. Nothing of the user's own browser is touched.
+
+# Names on PATH, then the usual places of each platform (sys.platform), the most open first.
+_BROWSER_NAMES = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "msedge",
+    "brave",
+)
+_BROWSER_PLACES: Mapping[str, tuple[str, ...]] = {
+    "darwin": (
+        "/Applications/Chromium.app/Contents/MacOS/Chromium",
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+        "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+        "/Applications/Brave Browser.app/Contents/MacOS/Brave Browser",
+    ),
+    "win32": (
+        r"{PROGRAMFILES}\Google\Chrome\Application\chrome.exe",
+        r"{PROGRAMFILES(X86)}\Google\Chrome\Application\chrome.exe",
+        r"{LOCALAPPDATA}\Google\Chrome\Application\chrome.exe",
+        r"{PROGRAMFILES(X86)}\Microsoft\Edge\Application\msedge.exe",
+        r"{PROGRAMFILES}\BraveSoftware\Brave-Browser\Application\brave.exe",
+    ),
+}
+# fmt: off
+_BROWSER_FLAGS = (
+    "--headless", "--no-first-run", "--no-default-browser-check", "--disable-gpu", "--disable-quic", "--mute-audio",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
+    "--disable-dev-shm-usage", "--hide-scrollbars", "--password-store=basic", "--use-mock-keychain",
+    "--force-color-profile=srgb", f"--window-size={SCREENSHOT_WIDTH_PX},{SCREENSHOT_HEIGHT_PX}",
+)
+# fmt: on
+
+
+class Shot(NamedTuple):
+    """One picture to take: a page's path in the workspace, the fragment that names the screen, where it goes."""
+
+    page: str
+    fragment: str
+    target: str
+
+
+def _browser_places(environ: Mapping[str, str], platform: str) -> Iterator[str]:
+    suffix = ".exe" if platform == "win32" else ""
+    for folder in environ.get("PATH", "").split(os.pathsep):
+        yield from (os.path.join(folder, name + suffix) for name in _BROWSER_NAMES if os.path.isabs(folder))
+    for place in _BROWSER_PLACES.get(platform, ()):
+        yield re.sub(r"\{(.+?)\}", lambda match: environ.get(match[1], ""), place)
+
+
+def find_browser(environ: Mapping[str, str], platform: str = sys.platform) -> str:
+    """The path of PROTOYARD_BROWSER or of the first installed browser; Failure missing_dependency without one."""
+    named = environ.get("PROTOYARD_BROWSER")
+    for path in [named] if named else _browser_places(environ, platform):
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    what = "PROTOYARD_BROWSER names no program" if named else "no Chromium, Chrome, Edge or Brave was found"
+    hint = "install Chromium, or set PROTOYARD_BROWSER to the path of a browser, or leave screenshots out"
+    raise Failure("missing_dependency", f"screenshots need a browser: {what}; nothing was written", hint)
+
+
+def _browser_argv(program: str, profile: str, *more: str) -> list[str]:
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0  # its sandbox does not work for root
+    return [
+        program,
+        *_BROWSER_FLAGS,
+        *(["--no-sandbox"] if is_root else []),
+        f"--user-data-dir={profile}",
+        *more,
+    ]
+
+
+def _browser_environ(profile: str) -> dict[str, str]:
+    """Our environment with every home and cache in the throw-away profile."""
+    return {**os.environ, **dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), profile)}
+
+
+class _Tab:
+    """A tab of a browser that is spoken to over its debugging pipe."""
+
+    __slots__ = ("_browser", "_number", "_received", "_session")
+
+    def __init__(self, browser: Child) -> None:
+        self._browser = browser
+        self._number = 0
+        self._received = b""
+        self._session = ""
+        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        size = {"width": SCREENSHOT_WIDTH_PX, "height": SCREENSHOT_HEIGHT_PX}
+        self.ask("Emulation.setDeviceMetricsOverride", **size, deviceScaleFactor=1, mobile=False)
+        calm = [{"name": "prefers-reduced-motion", "value": "reduce"}]
+        self.ask("Emulation.setEmulatedMedia", features=calm)
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        """Send a command and wait for its result; Failure dependency_failed when the browser refuses or ends."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": params}
+        session = {"sessionId": self._session} if self._session else {}
+        self._browser.send(render_json({**message, **session}).encode("utf-8") + b"\0")
+        deadline = time.monotonic() + BROWSER_ANSWER_SECONDS
+        answer = self._next_message(deadline)
+        while answer.get("id") != self._number:  # an event, which nobody waits for
+            answer = self._next_message(deadline)
+        if "error" in answer:
+            what = clean_text(str(answer["error"].get("message", "")))
+            raise Failure("dependency_failed", f"the browser refused {method}: {what}")
+        return answer["result"]
+
+    def _next_message(self, deadline: float) -> dict[str, Any]:
+        while b"\0" not in self._received:
+            self._received += self._browser.receive(deadline - time.monotonic())
+        message, _, self._received = self._received.partition(b"\0")
+        return json.loads(message.decode("utf-8", "replace"))
+
+    def shoot(self, call: Call, url: str) -> bytes:
+        """The picture of a page, as PNG, once it says that it is ready."""
+        from base64 import b64decode
+
+        self.ask("Page.navigate", url=url)
+        deadline = time.monotonic() + BROWSER_ANSWER_SECONDS
+        while not self._is_ready():
+            if time.monotonic() > deadline:
+                raise Failure("dependency_failed", "the browser did not finish the page")
+            call.wait(BROWSER_POLL_SECONDS)
+        return b64decode(self.ask("Page.captureScreenshot", format="png")["data"])
+
+    def _is_ready(self) -> bool:
+        found = self.ask("Runtime.evaluate", expression="document.documentElement.dataset.ready")
+        return found["result"].get("value") == "true"
+
+
+def _url(workspace: Workspace, shot: Shot, number: int) -> str:
+    """The page's address; the number makes the next screen another document, which is loaded afresh."""
+    from urllib.parse import quote
+
+    path = workspace.absolute(shot.page).replace(os.sep, "/")
+    return f"file://{quote(path if path.startswith('/') else '/' + path)}?{number}#/{shot.fragment}"
+
+
+def _shoot_alone(workspace: Workspace, call: Call, program: str, profile: str, url: str) -> bytes:
+    """One picture by a process of its own (Windows)."""
+    picture = f"{profile}/{PICTURE_NAME}"
+    flag = f"--screenshot={workspace.absolute(picture)}"
+    argv = _browser_argv(program, workspace.absolute(profile), flag, url)
+    done = run_child(
+        call, argv, env=_browser_environ(workspace.absolute(profile)), seconds=BROWSER_ANSWER_SECONDS
+    )
+    if done.status != 0:
+        words = redact(done.stderr[-LAST_WORDS_BYTES:].decode("utf-8", "replace").strip())
+        raise Failure("dependency_failed", f"the browser ended with {done.status}: {words}")
+    return workspace.read_bytes(picture, max_bytes=PICTURE_MAX_BYTES)
+
+
+def write_screenshots(
+    workspace: Workspace, call: Call, program: str, shots: Sequence[Shot], *, piped: bool = os.name != "nt"
+) -> list[str]:
+    """Take and write every picture, each a step of the call; returns their paths.
+
+    The browser runs without the lock, which is held only while a picture is written. Failure dependency_failed.
+    """
+    profile = f"{STATE_DIR}/{BROWSER_NAME}/{os.getpid()}-{os.urandom(STAGING_SALT_BYTES).hex()}"
+    workspace.create_file(f"{profile}/{PAGE_NAME}", b"")
+    try:
+        if not piped:
+            shoot = lambda url: _shoot_alone(workspace, call, program, profile, url)  # noqa: E731
+            return _write_all(workspace, call, shots, shoot)
+        place = workspace.absolute(profile)
+        argv = _browser_argv(program, place, "--remote-debugging-pipe", "about:blank")
+        call.step("start the browser")
+        with start_child(call, argv, env=_browser_environ(place), pipes=True) as browser:
+            tab = _Tab(browser)
+            return _write_all(workspace, call, shots, lambda url: tab.shoot(call, url))
+    finally:
+        workspace.discard(profile)
+
+
+def _write_all(
+    workspace: Workspace, call: Call, shots: Sequence[Shot], shoot: Callable[[str], bytes]
+) -> list[str]:
+    for number, shot in enumerate(shots, 1):
+        call.step(f"screenshot {number} of {len(shots)}: {shot.target}")
+        picture = shoot(_url(workspace, shot, number))
+        with workspace.lock(call):
+            workspace.write_file(shot.target, picture, call)
+    return [shot.target for shot in shots]
+
 
 # ======================================================================
 # §15 operations: the rows that are tools and commands
@@ -9971,6 +10183,7 @@ def build_argv(row: Operation, values: Mapping[str, Any]) -> list[str]:
 def run_quick(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     """Draft, fill and store the prototypes of a brief; data: slug, variants, entities, leftOut, warnings …"""
     call, warnings = context.call, []
+    browser = find_browser(os.environ) if values["screenshots"] else ""
     plain = clean_text(values["brief"]).strip()
     brief = redact(plain)[:BRIEF_MAX_CHARS]
     if brief != plain:
@@ -9993,9 +10206,12 @@ def run_quick(context: Context, values: dict[str, Any]) -> dict[str, Any]:
         seed=draft.seed,
         blueprints=blueprints,
     )
+    shots = _plan_shots(created["folder"], blueprints) if browser else []
+    taken = {"screenshots": _take_screenshots(context, browser, created["folder"], shots)} if shots else {}
     lead = blueprints[0]
     return {
         **created,
+        **taken,
         "title": draft.title,
         "seed": draft.seed,
         "roles": [role["label"] for role in lead["roles"]],
@@ -10011,6 +10227,26 @@ def run_quick(context: Context, values: dict[str, Any]) -> dict[str, Any]:
         "leftOut": list(draft.left_out),
         "warnings": [*warnings, *draft.warnings],
     }
+
+
+def _plan_shots(folder: str, blueprints: Sequence[Mapping[str, Any]]) -> list[Shot]:
+    """A picture of each screen of each variant's navigation, seen by the first role that may see it."""
+    shots = []
+    for blueprint in blueprints:
+        own = f"{folder}/{blueprint['variant']['id']}"
+        for screen in blueprint["navigation"]:
+            seers = [role["id"] for role in blueprint["roles"] if screen in role.get("screens", [screen])]
+            fragment = f"{screen}?role={seers[0]}" if seers else screen
+            shots.append(Shot(f"{own}/{PAGE_NAME}", fragment, f"{own}/{SCREENSHOTS_DIR}/{screen}.png"))
+    return shots
+
+
+def _take_screenshots(context: Context, browser: str, folder: str, shots: Sequence[Shot]) -> list[str]:
+    try:
+        return write_screenshots(context.workspace, context.call, browser, shots)
+    except Failure as failure:
+        message = f"{failure.message}; the prototype itself stands in {folder}"
+        raise Failure(failure.code, message, failure.hint) from failure
 
 
 def run_list(context: Context, values: dict[str, Any]) -> dict[str, Any]:
@@ -10159,6 +10395,7 @@ OPERATIONS: tuple[Operation, ...] = (
             Argument(
                 "slug", {**_SLUG, "description": "Folder name; default: from the title, numbered if taken."}
             ),
+            Argument("screenshots", _flag("Also take a picture of each screen of the menu.")),
         ),
         run=run_quick,
         render=_quick_text,
@@ -10409,6 +10646,16 @@ def write_text(stream: Any, text: str) -> None:
     stream.flush()
 
 
+def _progress_printer(after: float) -> Callable[[float, float | None, str], None]:
+    """Prints steps on stderr, but only those that begin later than `after`: quick work stays silent."""
+
+    def show(done: float, total: float | None, message: str) -> None:
+        if time.monotonic() >= after:
+            write_text(sys.stderr, f"{message} …")
+
+    return show
+
+
 def _print_failure(error: Mapping[str, str]) -> None:
     write_text(sys.stderr, f"{_paint(error['code'], '31', sys.stderr)}: {error['message']}")
     if "hint" in error:
@@ -10452,7 +10699,8 @@ def run_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> int:
         write_text(sys.stdout, f"protoyard {__version__}")
         return EXIT_DONE
     words = argv[: argv.index("--")] if "--" in argv else argv
-    envelope = execute(argv, rows=rows, call=Call(), stdin=lambda: sys.stdin.buffer.read())
+    call = Call(on_progress=_progress_printer(time.monotonic() + PROGRESS_AFTER_SECONDS))
+    envelope = execute(argv, rows=rows, call=call, stdin=lambda: sys.stdin.buffer.read())
     return print_outcome(envelope, rows, "--json" in words)
 
 

@@ -882,3 +882,16 @@ def test_a_file_in_the_place_of_all_prototypes_is_none(workspace, place, call):
     assert protoyard.read_list(workspace, limit=5) == {"prototypes": []}
     assert failure(create, workspace, call).code == "io_error"
     assert staged(place) == []
+
+
+def test_half_a_surrogate_pair_in_a_file_breaks_nothing(workspace, place, call):
+    create(workspace, call)
+    half = json.dumps({"text": "\ud83d"})[10:-2]
+    for file in ("prototype.json", "a/blueprint.json"):
+        path = place / D / file
+        path.write_text(path.read_text("utf-8").replace('"Tool library"', f'"{half}"'), "utf-8")
+    assert protoyard.read_prototype(workspace, "demo")["variants"][0]["edited"] is True
+    assert protoyard.revise(workspace, call, "demo", "a", None).revision == 2
+    assert json.loads((place / D / "a/blueprint.json").read_text("utf-8"))["title"] == "\ufffd"
+    create(workspace, call, slug="other")
+    assert_sound(workspace)

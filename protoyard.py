@@ -1498,8 +1498,12 @@ class _Folder:
 
     def sync(self) -> None:
         """Makes the entries durable, where folders can be synced at all."""
-        if self.fd is not None:
-            os.fsync(self.fd)
+        try:
+            if self.fd is not None:
+                os.fsync(self.fd)
+        except OSError as error:  # some network and shared file systems know it for files only
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+                raise
 
     def make(self, name: str) -> None:
         """Makes a folder, durably, unless something of that name is there: another may be as quick."""
@@ -9253,16 +9257,16 @@ def _history_file(folder: str, revision: int) -> str:
 
 
 def _encode_manifest(manifest: Mapping[str, Any]) -> bytes:
-    return render_document(manifest).encode("utf-8")
+    return render_document(manifest).encode("utf-8", "replace")
 
 
 def _encode_blueprint(blueprint: Mapping[str, Any]) -> bytes:
-    return render_blueprint(blueprint).encode("utf-8")
+    return render_blueprint(blueprint).encode("utf-8", "replace")
 
 
 def _encode_page(blueprint: Mapping[str, Any]) -> bytes:
     """The page of the blueprint as its file has it: whatever order the members came in, the same bytes."""
-    return render_page(parse_json(render_blueprint(blueprint))).encode("utf-8")
+    return render_page(parse_json(render_blueprint(blueprint))).encode("utf-8", "replace")
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -9477,7 +9481,7 @@ def write_gallery(workspace: Workspace, call: Call) -> None:
             continue
     entries.sort(key=lambda entry: entry["created"], reverse=True)  # stable: by slug within a second
     page = render_gallery(entries[:GALLERY_MAX_PROTOTYPES])
-    workspace.write_file(f"{PROTOTYPES_DIR}/{PAGE_NAME}", page.encode("utf-8"), call)
+    workspace.write_file(f"{PROTOTYPES_DIR}/{PAGE_NAME}", page.encode("utf-8", "replace"), call)
 
 
 def _publish_new(workspace: Workspace, stage: Stage, slug: str, derived: bool) -> str:
@@ -9533,7 +9537,7 @@ def create_prototype(
         "promotions": [],
     }
     files[MANIFEST_NAME] = _encode_manifest(manifest)
-    files[PAGE_NAME] = render_variants_page(manifest, blueprints).encode("utf-8")
+    files[PAGE_NAME] = render_variants_page(manifest, blueprints).encode("utf-8", "replace")
     call.step("lock")
     with workspace.lock(call):
         recover(workspace, call)
@@ -9578,7 +9582,7 @@ def _refresh(workspace: Workspace, call: Call, slug: str, letter: str, blueprint
     }
     current = _read_committed(workspace, folder, manifest)
     if current:
-        files[f"{folder}/{PAGE_NAME}"] = render_variants_page(manifest, current).encode("utf-8")
+        files[f"{folder}/{PAGE_NAME}"] = render_variants_page(manifest, current).encode("utf-8", "replace")
     for file, data in files.items():
         try:
             same = workspace.read_bytes(file, max_bytes=len(data)) == data
@@ -9818,7 +9822,7 @@ def _verify_prototype(report: _Report, folder: str, only: str = "") -> None:
             _verify_variant(report, f"{folder}/{entry['id']}", manifest, entry)
     current = [] if only else _read_committed(report.workspace, folder, manifest)
     if current:  # else the history's problems are listed already
-        page = render_variants_page(manifest, current).encode("utf-8")
+        page = render_variants_page(manifest, current).encode("utf-8", "replace")
         report.compare(f"{folder}/{PAGE_NAME}", manifest["version"], [page])
 
 
@@ -9829,7 +9833,7 @@ def _is_prototype(workspace: Workspace, path: str) -> bool:
 
 
 def verify(workspace: Workspace, path: str, call: Call | None = None) -> dict[str, Any]:
-    """What is wrong with a prototype's folder, a variant's folder or a blueprint .json file; by resolved path.
+    """What is wrong with a prototype's folder, a variant's folder or a blueprint .json file (path resolved).
 
     {"folder", "valid", "problems": [{"file", "pointer", "code", "message"}], "notes": [text]}. Codes:
     `missing`, `invalid_manifest`, `invalid_blueprint`, `history_differs`, `manifest_differs`, `page_differs`,

@@ -237,6 +237,7 @@ DRAFT_STEP_FIELDS = 4
 DRAFT_TILES_MAX = 3
 BECAUSE_MAX_CHARS = 200
 SHORT_WORD_CHARS = 4
+LOOK_BACK_WORDS = 40
 BOARD_COLUMNS_MIN = 3
 BOARD_COLUMNS_MAX = 8
 PERCENT_MAX = 100
@@ -2753,7 +2754,7 @@ _LATER = """
 86B-89F 8B5 8C8-8D2 C3A-C3C C5B-C5F CD7-CDD CF3-CFF ECE-ECF 170D 1715-171F 180F 1AC1-1AFF 1B4C-1B4F 1C89-1C8F
 1DFA 2C2F 2C5F 9FFD-9FFF A7C0-A7C1 A7CB-A7F4 10570-105FF 10768-107FF 10940-1097F 10D3A-10E5F 10EAE-10EAF
 10EB2-10EFF 10F28-10F2F 10F5A-10FAF 11070-1107E 110C2-110CC 1123F-1127F 11375-113FF 116B9-116BF 116CA-116FF
-1173C-117FF 11AA3-11ABF 11AF9-11BFF 11DAA-11EDF 11EF9-11FAF 12544-12FFF 1342F 13439-143FF 14647-167FF
+11740-117FF 11AA3-11ABF 11AF9-11BFF 11DAA-11EDF 11EF9-11FAF 12544-12FFF 1342F 13439-143FF 14647-167FF
 16A70-16ACF 16AF6-16AFF 16B90-16E3F 16E9B-16EFF 187F8-187FF 18CD6-18CFF 18D09-1AFFF 1B11F-1B14F 1B153-1B163
 1BCA4-1CFFF 1D246-1D2DF 1DAB0-1DFFF 1E02B-1E0FF 1E150-1E2BF 1E300-1E7FF 2A6DE-2A6FF 2B735-2B73F 2EBE1-2F7FF
 3134B-E0000
@@ -2809,17 +2810,17 @@ V accept accession open chase enquire acknowledge add admit agree allocate aliqu
  supervise suspend take talk teach tell terminate think throw tick translate treat triage try turn understand
  unlock update upload use vaccinate validate verify wait want warn weigh welcome win withdraw write reinvent
  experience earn sew wear bake
-B answer audit harvest bill book call care change charge chart check claim comment contact contract control
- cost cover deal design dispatch document draft drive drop email e-mail estimate exchange exercise feed file
- flag forecast form fund grade grant group guide hand hold host interview issue judge label land lead lease
- leave link list load loan log mark match measure message mix model mount move name note notice number offer
- order pack park pass pay permit plan plant play pledge point post practice present press price print process
- program project pump purchase question quote race rank rate record refund register release rent repair report
- request research reserve return review ride risk round route run sample save scan schedule score screen
- search service set shift ship shop signal sort source sponsor staff stage state step stock stop store study
- supply support survey swap tag target taste test tour track trade train transfer transport travel trust view
- visit vote walk wash watch water work rule head scale volunteer block filter cook clock trap patrol roll
- touch copy cut sum count break ring star
+B matter answer audit harvest bill book call care change charge chart check claim comment contact contract
+ control cost cover deal design dispatch document draft drive drop email e-mail estimate exchange exercise
+ feed file flag forecast form fund grade grant group guide hand hold host interview issue judge label land
+ lead lease leave link list load loan log mark match measure message mix model mount move name note notice
+ number offer order pack park pass pay permit plan plant play pledge point post practice present press price
+ print process program project pump purchase question quote race rank rate record refund register release rent
+ repair report request research reserve return review ride risk round route run sample save scan schedule
+ score screen search service set shift ship shop signal sort source sponsor staff stage state step stock stop
+ store study supply support survey swap tag target taste test tour track trade train transfer transport travel
+ trust view visit vote walk wash watch water work rule head scale volunteer block filter cook clock trap
+ patrol roll touch copy cut sum count break ring star
 ing booking viewing meeting reading training screening hearing listing rating opening building drawing sitting
  painting filing fitting landing mailing posting recording ruling sailing setting showing sighting housing
  catering accounting billing marketing briefing wedding outing offering crossing finding mooring planting
@@ -2849,8 +2850,8 @@ time day week month year quarter morning evening afternoon night weekend hour mi
  april june july august september october november december time date decade century today tomorrow phase end
  start beginning term semester future glance
 metric kpi rate percentage workload average statistic trend total figure metric ratio turnover throughput
- amount progress percent share value level usage volume balance revenue profit margin capacity utilisation
- count sum number countdown eur usd gbp euro dollar pound
+ amount percent share value level usage volume balance revenue profit margin capacity utilisation count sum
+ number countdown eur usd gbp euro dollar pound
 field name title price date status address photo picture image phone telephone colour color size type category
  quantity duration priority id identifier description code unit birthday weight height temperature reason
  condition mileage warranty barcode currency signature language gender age link url label expiry detail
@@ -2861,7 +2862,7 @@ filler mission passion slogan change movement right purpose vision dream idea be
  telephone excel whatsapp airtable trello notion access outlook sap salesforce cupboard attention look feel
  style design theme clock half public wag tail root hand mind life love heart stakeholder audience security
  performance speed reliability login password permission duplicate ring safety bit side front rest cause chain
- scratch back top bottom middle plenty variety range set pair laptop-screen scene use person people color user
+ scratch back top bottom middle plenty variety range set pair laptop-screen  use person people color user
  interface
 people user nurse vet patient guest client staff clerk chef cook guide pilot coach judge parent pupil student
  tenant resident agent lead escort secretary boss friend person child kid admin head chair captain mentor
@@ -2907,6 +2908,7 @@ settings configure customise customize toggle setting configuration preference p
 -men specimen regimen acumen abdomen omen
 -ly family assembly supply reply anomaly july butterfly
 relative that which whose who
+running run operate own lead
 being be is are was were been being
 unchanged run put set cut split read
 indefinite a an any some each every
@@ -3091,7 +3093,8 @@ def _part_of(tokens: list[_Token], n: int, before: _Token, after: _Token) -> str
         return _verb_tag(tokens, n, after)
     if token.tag:
         return "N" if token.text == "IT" else token.tag
-    if before.many and _is_person(before.base) and after.tag in ("D", "J") and not token.low.endswith("s"):
+    object_next = after.tag in ("D", "J") or (not after.tag and after.low.endswith("s"))
+    if before.many and _is_person(before.base) and object_next and not token.low.endswith("s"):
         return "V"  # an unknown word between people and an object: what they do
     return "A" if token.low.endswith("ly") and not _is("-ly", token.low) else "N"
 
@@ -3142,7 +3145,12 @@ def _is_finite(tokens: list[_Token], n: int, before: _Token, after: _Token, next
     )
     somebody = office or (before.tag == "N" and not before.many and _is_person(before.base))
     follows = before.tag == "N" and next_tag in ("D", "R", "#", "J")
-    series = before.low in (",", "and", "or", "then") and any(token.tag == "V" for token in tokens[:n])
+    also = tokens[n + 2].low if next_tag == "C" and n + 2 < len(tokens) else ""
+    if somebody and led and _tables()["verb"].get(also, ("", ""))[1] == "s":
+        return True
+    series = before.low in (",", "and", "or", "then") and any(
+        token.tag == "V" for token in tokens[max(0, n - LOOK_BACK_WORDS) : n]
+    )
     if not both or follows:
         return True
     return (somebody and led and (office or next_tag in ("N", "D", "J", "R", "I", "A"))) or (
@@ -3153,9 +3161,8 @@ def _is_finite(tokens: list[_Token], n: int, before: _Token, after: _Token, next
 def _opening_tag(tokens: list[_Token], n: int, after: _Token, next_tag: str) -> str:
     """The first word of a phrase: a command ("book rooms") or part of a name ("order lines")."""
     starts = ("N", "R", "X", "A")
-    commands = any(
-        t.tag == "V" and (k == 0 or tokens[k - 1].tag not in starts) for k, t in enumerate(tokens[:n])
-    )
+    near = range(max(0, n - LOOK_BACK_WORDS), n)
+    commands = any(tokens[k].tag == "V" and (k == 0 or tokens[k - 1].tag not in starts) for k in near)
     head = _singular(after.low)
     if next_tag == "C":
         return "V" if commands and n and tokens[n - 1].tag in (",", "C") else "N"
@@ -3274,7 +3281,9 @@ class _Reader:
     def _clause(self) -> None:
         """A new clause: no verb, no preposition, nobody acting; a negation ends."""
         self.verb = self.preposition = self.form = ""
+        self.speaker = False
         self.subjects: list[_Noun] = []
+        self.named: list[_Noun] = []
         self.actors: list[_Role] = []
         self.negated = self.always
 
@@ -3296,11 +3305,18 @@ class _Reader:
             such = (token.low, before.low) == ("as", "such") or token.low == "like"
             self.preposition = "example" if such else token.low
         elif token.tag == "R":
-            self.subjects, self.actors, self.preposition = [], [], ""
+            who = token.low == "who" and self.named and before.tag in ("N", ",")
+            self.actors = self._role(self.named[0], human=True) if who else []
+            self.subjects, self.preposition = [], ""
+            self.speaker = token.low in ("we", "i")
         elif token.tag == "-":
             self.negated = self.negated or self._denies(tokens, n)
         elif _is("joining", token.low) and token.text != ",":
-            self.preposition = "" if self.form not in ("plural", "") and not self.verb else self.preposition
+            self.preposition = (
+                ""
+                if self.form not in ("plural", "") and not self.verb and self.preposition != "with"
+                else self.preposition
+            )
         elif token.tag == "C" or token.text in ",;:|–—•.":
             self._on_mark(token, tokens[n + 1].tag if n + 1 < len(tokens) else "")
         return n + 1
@@ -3385,7 +3401,7 @@ class _Reader:
         elif context == "as":
             self.actors, self.subjects = self._role(noun, human=True), [noun]
         elif context != "example":
-            self.form = noun.form
+            self.form, self.named = noun.form, [noun]
             self._on_noun(noun, context, words[-1].owns)
 
     def _kind(self, noun: _Noun, context: str, known: bool) -> str:
@@ -3396,6 +3412,10 @@ class _Reader:
         )
         several = noun.form == "plural" or noun.number > 0 or (context == "per" and noun.form == "bare")
         own_life = _is("ownlife", noun.head) and noun.modifiers and qualified in ("", "field")
+        if context == "with" and noun.form == "bare" and not noun.person:
+            return "field"
+        if self.speaker and noun.form == "a" and _is("running", self.verb):
+            return "place"
         if certain or (context != "topic" and (noun.person or own_life or (kind == "place" and several))):
             return ""
         return kind
@@ -3419,6 +3439,7 @@ class _Reader:
             return
         strong = owner or (_is("asking", self.verb) and context in ("for", "to"))
         form = "a" if noun.form == "bare" and context in ("per", "by") else noun.form
+        form = "bare" if noun.form == "the" and context == "for" else form
         weight = _STANDS.get("object" if strong else context, _ELSE) * _FORMED[form]
         weight += _KNOWN if known else _KIN if noun.head in archetypes() else 0
         thing = self._mention(noun.name, noun.label, noun.person, weight + (_COUNTED if noun.number else 0))
@@ -3503,14 +3524,15 @@ _OUT_OF_SCOPE = r"""(?x)
 later|future|phase\ (2|two)|don.?t|do\ not|without|never|nice.to.have|fuera|hors|nicht|não)\b
 """
 _MARKETING = r"""(?x)
-\b(mission|reinvent|passion\w*|we\ believe|movement|slogan|revolutioni[sz]e?|dream|our\ vision|proud|award\w*|motto|
-world.class|state.of.the.art|change\ starts|game.chang\w*|cutting.edge|empower\w*|since\ (19|20)\d\d|
+\b(mission|reinvent|passion\w*|we\ believe|movement|slogan|revolutioni[sz]e?|dream|our\ vision|proud|award\w*|
+motto|world.class|state.of.the.art|change\ starts|game.chang\w*|cutting.edge|empower\w*|since\ (19|20)\d\d|
 together,?\ (let|we))\b
 """
 _USEFUL = r"\b(needs?|wants?|must|should|tracks?|manages?|records?|takes?|books?|schedules?)\b"
 _ELSEWHERE = r"""(?x)
 \b(elsewhere|out\ of\ scope|no\ longer|excluded|stays?\ (in|with|where)|remains?\ in|later\ phase|
-(in|by|with|through|via)\ (an?other|(the|our)\ (current|existing|old)|a\ (separate|different))|
+(in|by|with|through|via)\ (an?other|(the|our)\ (current|existing|old)|a\ (separate|different)|
+our\ (\w+\ )?(system|software|package|provider|erp))|
 not\ (yet\ )?(needed|required|necessary|part|in\ scope|included|relevant|wanted|planned)|
 already\ (handled|covered|done|solved))\b
 """
@@ -3630,10 +3652,11 @@ def _settings_of(text: str) -> list[dict[str, Any]]:
     """Numbers with a unit are rules that a settings screen can change."""
     found: dict[str, dict[str, Any]] = {}
     for clause in _clauses(text):
-        for match in re.finditer(_AMOUNT, clause.text.lower()):
-            if match["sign"] or match["unit"]:
-                setting = _setting(match, clause.text.lower())
-                found.setdefault(setting["id"], {**setting, "because": clause.text[:BECAUSE_MAX_CHARS]})
+        low = clause.text.lower()
+        amounts = [match for match in re.finditer(_AMOUNT, low) if match["sign"] or match["unit"]]
+        for match in amounts[:DRAFT_SETTINGS_MAX] if len(found) < DRAFT_SETTINGS_MAX else ():
+            setting = _setting(match, low)
+            found.setdefault(setting["id"], {**setting, "because": clause.text[:BECAUSE_MAX_CHARS]})
     return list(found.values())[:DRAFT_SETTINGS_MAX]
 
 
@@ -3775,6 +3798,7 @@ pt ões=ão ães=ão ais=al éis=el res=r zes=z ns=m s=
 de innen=in ungen=ung ionen=ion heiten=heit keiten=keit schaften=schaft äume=aum ände=and äge=ag äte=ät en= e=
  er= n= s=
 """
+_AGENTS = "(dor|dora|ero|era|ario|aria|ista|eiro|eira|eur|euse|ier|ière|iste|aire|erin|leiter)$"
 _DENIALS = r"\b(no|sin|pas|sans|aucune?|jamais|kein\w*|nicht|ohne|não|sem|nem|nunca)\b"
 _DENIED_ALL = r"nicht (nötig|benötigt|gebraucht|erforderlich|teil)|fuera de|hors |no (hace|es|son) |n'est pas"
 # Scripts: language, letters, what divides words beside other letters, what is cut off their ends, who is
@@ -3842,7 +3866,7 @@ def _concepts() -> Mapping[str, Mapping[str, tuple[str, bool]]]:
 def _known_form(word: str, lang: str) -> tuple[str, str, bool]:
     """Of a foreign noun: singular, English name or "", whether it is staff; German compounds by their end."""
     table = _concepts()[lang]
-    rows = (row.split() for row in _PLURAL_ENDINGS.strip().splitlines())
+    rows = (row.split() for row in _PLURAL_ENDINGS.replace("\n ", " ").strip().splitlines())
     pairs = next([pair.split("=") for pair in row[1:]] for row in rows if row[0] == lang)
     head, *rest = word.split(" ")
     forms = [
@@ -3902,15 +3926,21 @@ def _read_words(reader: _Reader, text: str, lang: str) -> None:
             not linked or linked[0] in (",", ".", "e", "y", "et", "und", "em", "en")
         )
         guessed = capital or listed or (before in little[:8] and low.endswith(("s", "x")))
-        _note(reader, (name, english, staff), word, guessed=guessed, denied=n >= denied)
+        _note(reader, (name, english, staff), word, guessed=guessed, denied=n >= denied, first=n < 2)
 
 
-def _note(reader: _Reader, form: tuple[str, str, bool], word: str, *, guessed: bool, denied: bool) -> None:
-    """What one foreign noun (singular, English name or "", staff) adds to the reader."""
+def _note(
+    reader: _Reader, form: tuple[str, str, bool], word: str, *, guessed: bool, denied: bool, first: bool
+) -> None:
+    """What one foreign noun (singular, English name or "", staff; `first` in its clause) adds."""
     name, english, staff = form
     if denied and (english or guessed):
         reader.blocked.setdefault(name, "the brief says that it is not wanted")
-    elif staff or english == "volunteer":
+    elif (
+        staff
+        or english == "volunteer"
+        or (first and (_is_person(english) or (not english and re.search(_AGENTS, name))))
+    ):
         reader.roles.setdefault(name, _Role(name, reader.because, [], []))
     if denied or staff or not (english or guessed):
         return

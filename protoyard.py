@@ -250,6 +250,7 @@ DRAFT_STEP_FIELDS = 4
 DRAFT_TILES_MAX = 3
 BECAUSE_MAX_CHARS = 200
 SHORT_WORD_CHARS = 4
+LOOK_BACK_WORDS = 40
 BOARD_COLUMNS_MIN = 3
 BOARD_COLUMNS_MAX = 8
 PERCENT_MAX = 100
@@ -2659,15 +2660,16 @@ planted_on^ place<address risk(low/medium/high) last_inspected^|healthy,watch,wo
 
 # What an unknown compound borrows, by its last word (archetypes.md §2), in the same form.
 _FALLBACKS = """
-~|request,requisition|bell|reference requester! submitted_at@ reason* approver!|requested,approved,declined,done|i;
+~|request,requisition|bell|reference requester! submitted_at@ reason*
+approver!|requested,approved,declined,done|i;
 ~|report,log,entry,record,diary,history,journal|chat|title recorded_at@ recorded_by! value# body*||t;
 ~|score,result,rating|chart|title value# recorded_at@ recorded_by! remarks*||r;
 ~|plan,programme,schedule,list,sheet,template,catalogue,guide,policy|file|name version# owner! valid_from^
 remarks*|draft,in use,retired|;
 ~|test,check,examination,analysis,trial|check|title planned_for@ inspector! done_at@ result(pass/fail) score%
 remarks*|planned,in progress,passed,failed|cr;
-~|slot,sitting,class,screening,hearing,pickup|calendar|title starts_at@ duration~ with! place|requested,confirmed,
-done,no-show|c;
+~|slot,sitting,class,screening,hearing,pickup|calendar|title starts_at@ duration~ with!
+place|requested,confirmed, done,no-show|c;
 ~|charge,fee,fine,instalment,allowance,payout|coin|title amount$ due_date^ paid_on^ remarks|due,paid,waived|r;
 ~|pass,card,badge|card|number holder! issued_on^ expires_on^|issued,expiring,expired|;
 ~|step,stage,item,line,part,component|box|name position# quantity# remarks|open,done|;
@@ -2677,9 +2679,10 @@ done,no-show|c;
 """
 _CHOICES = """
 sector:Retail/Health/Education/Industry tier:Basic/Standard/Premium source:Website/Referral/Agency zone:A/B/C
-region:North/East/South/West ticket_type:Regular/Reduced/Group genre:Fiction/Non-fiction/Reference area:Data/Reports
-audience:Everyone/Staff/Members position:Front/Middle/Back role:Early/Late/Night section:A/B/C species:Common/Rare
-department:Sales/Operations/Finance plan:Basic/Standard/Premium kind:First/Follow-up/Routine
+region:North/East/South/West ticket_type:Regular/Reduced/Group genre:Fiction/Non-fiction/Reference
+area:Data/Reports audience:Everyone/Staff/Members position:Front/Middle/Back role:Early/Late/Night
+section:A/B/C species:Common/Rare department:Sales/Operations/Finance plan:Basic/Standard/Premium
+kind:First/Follow-up/Routine
 """
 _MARKS = dict(
     zip(
@@ -2729,7 +2732,7 @@ def _parse_field(code: str) -> FieldSpec:
 
 @once
 def archetypes() -> Mapping[str, Archetype]:
-    """The archetypes by every name they go by (singular, lower case); "~word" are those by last word, "~" the generic."""
+    """The archetypes by every name (singular, lower case); "~word" is by last word, "~" the generic one."""
     table: dict[str, Archetype] = {}
     for row in f"{_ARCHETYPES};{_FALLBACKS}".replace("\n", " ").split(";"):
         name, others, icon, fields, status, screens = row.strip().split("|")
@@ -2747,7 +2750,7 @@ def archetypes() -> Mapping[str, Archetype]:
 
 
 def find_archetype(name: str, *, person: bool = False) -> Archetype:
-    """The kind of a noun (singular, lower case): by name, by its last words, by its last word's class, or the generic one."""
+    """The kind of a noun (singular, lower case): by name, last words, the last word's class, else generic."""
     words = name.split() or ["~"]
     names = [" ".join(words[start:]) for start in range(len(words))]
     names += [f"~{words[-1]}", "~person" if person else "~"]
@@ -2757,24 +2760,27 @@ def find_archetype(name: str, *, person: bool = False) -> Archetype:
 # ======================================================================
 # §09 brief: text to roles, entities, screens, flows, variants
 # ======================================================================
-# Rules: uses §01-04, §07-08; pure. A brief goes one way: characters → clauses → words with a part of speech → noun
-# phrases → things, roles, signals → plan → blueprints. Each step is linear in the text; no hash order, no locale.
-# Weights say how surely a noun is a record; they and the word lists are the place to change what briefs mean.
+# Rules: uses §01-04, §07-08; pure. A brief goes one way: characters → clauses → words with a part of speech →
+# noun phrases → things, roles, signals → plan → blueprints. Each step is linear in the text; no hash order,
+# no locale. Weights say how surely a noun is a record; they and the word lists are the place to change what
+# briefs mean.
 
-# Letters, digits and marks that Unicode 13 (Python 3.9) lacks and a later version has or may get: noise on every Python.
+# Letters, digits and marks that Unicode 13 (Python 3.9) lacks and a later version has or may get: noise on
+# every Python.
 _LATER = """
 86B-89F 8B5 8C8-8D2 C3A-C3C C5B-C5F CD7-CDD CF3-CFF ECE-ECF 170D 1715-171F 180F 1AC1-1AFF 1B4C-1B4F 1C89-1C8F
 1DFA 2C2F 2C5F 9FFD-9FFF A7C0-A7C1 A7CB-A7F4 10570-105FF 10768-107FF 10940-1097F 10D3A-10E5F 10EAE-10EAF
 10EB2-10EFF 10F28-10F2F 10F5A-10FAF 11070-1107E 110C2-110CC 1123F-1127F 11375-113FF 116B9-116BF 116CA-116FF
-1173C-117FF 11AA3-11ABF 11AF9-11BFF 11DAA-11EDF 11EF9-11FAF 12544-12FFF 1342F 13439-143FF 14647-167FF
+11740-117FF 11AA3-11ABF 11AF9-11BFF 11DAA-11EDF 11EF9-11FAF 12544-12FFF 1342F 13439-143FF 14647-167FF
 16A70-16ACF 16AF6-16AFF 16B90-16E3F 16E9B-16EFF 187F8-187FF 18CD6-18CFF 18D09-1AFFF 1B11F-1B14F 1B153-1B163
 1BCA4-1CFFF 1D246-1D2DF 1DAB0-1DFFF 1E02B-1E0FF 1E150-1E2BF 1E300-1E7FF 2A6DE-2A6FF 2B735-2B73F 2EBE1-2F7FF
 3134B-E0000
 """
-# Word lists, a key and its words a line (a line that starts with a space goes on). Parts of speech: D determiner,
-# I preposition, C conjunction, R pronoun, X auxiliary, A adverb, J adjective that names no record, - negation, V verb,
-# B verb and noun; all else is a noun. Then what nouns are (archetypes.md §5; -er, -ly, -men: what only ends that way),
-# words that mean something, those that ask for a screen, other forms, deeds that imply a record, what products hold.
+# Word lists, a key and its words a line (a line that starts with a space goes on). Parts of speech: D
+# determiner, I preposition, C conjunction, R pronoun, X auxiliary, A adverb, J adjective that names no
+# record, - negation, V verb, B verb and noun; all else is a noun. Then what nouns are (archetypes.md §5; -er,
+# -ly, -men: what only ends that way), words that mean something, those that ask for a screen, other forms,
+# deeds that imply a record, what products hold.
 _WORDS = """
 D a an the this that these those each every all any some its their our your my his her another both either
  such whose which what many few several more most much other own same half dozen
@@ -2821,17 +2827,17 @@ V accept accession open chase enquire acknowledge add admit agree allocate aliqu
  supervise suspend take talk teach tell terminate think throw tick translate treat triage try turn understand
  unlock update upload use vaccinate validate verify wait want warn weigh welcome win withdraw write reinvent
  experience earn sew wear bake
-B answer audit harvest bill book call care change charge chart check claim comment contact contract control
- cost cover deal design dispatch document draft drive drop email e-mail estimate exchange exercise feed file
- flag forecast form fund grade grant group guide hand hold host interview issue judge label land lead lease
- leave link list load loan log mark match measure message mix model mount move name note notice number offer
- order pack park pass pay permit plan plant play pledge point post practice present press price print process
- program project pump purchase question quote race rank rate record refund register release rent repair report
- request research reserve return review ride risk round route run sample save scan schedule score screen
- search service set shift ship shop signal sort source sponsor staff stage state step stock stop store study
- supply support survey swap tag target taste test tour track trade train transfer transport travel trust view
- visit vote walk wash watch water work rule head scale volunteer block filter cook clock trap patrol roll
- touch copy cut sum count break ring star
+B matter answer audit harvest bill book call care change charge chart check claim comment contact contract
+ control cost cover deal design dispatch document draft drive drop email e-mail estimate exchange exercise
+ feed file flag forecast form fund grade grant group guide hand hold host interview issue judge label land
+ lead lease leave link list load loan log mark match measure message mix model mount move name note notice
+ number offer order pack park pass pay permit plan plant play pledge point post practice present press price
+ print process program project pump purchase question quote race rank rate record refund register release rent
+ repair report request research reserve return review ride risk round route run sample save scan schedule
+ score screen search service set shift ship shop signal sort source sponsor staff stage state step stock stop
+ store study supply support survey swap tag target taste test tour track trade train transfer transport travel
+ trust view visit vote walk wash watch water work rule head scale volunteer block filter cook clock trap
+ patrol roll touch copy cut sum count break ring star
 ing booking viewing meeting reading training screening hearing listing rating opening building drawing sitting
  painting filing fitting landing mailing posting recording ruling sailing setting showing sighting housing
  catering accounting billing marketing briefing wedding outing offering crossing finding mooring planting
@@ -2861,8 +2867,8 @@ time day week month year quarter morning evening afternoon night weekend hour mi
  april june july august september october november december time date decade century today tomorrow phase end
  start beginning term semester future glance
 metric kpi rate percentage workload average statistic trend total figure metric ratio turnover throughput
- amount progress percent share value level usage volume balance revenue profit margin capacity utilisation
- count sum number countdown eur usd gbp euro dollar pound
+ amount percent share value level usage volume balance revenue profit margin capacity utilisation count sum
+ number countdown eur usd gbp euro dollar pound
 field name title price date status address photo picture image phone telephone colour color size type category
  quantity duration priority id identifier description code unit birthday weight height temperature reason
  condition mileage warranty barcode currency signature language gender age link url label expiry detail
@@ -2873,7 +2879,7 @@ filler mission passion slogan change movement right purpose vision dream idea be
  telephone excel whatsapp airtable trello notion access outlook sap salesforce cupboard attention look feel
  style design theme clock half public wag tail root hand mind life love heart stakeholder audience security
  performance speed reliability login password permission duplicate ring safety bit side front rest cause chain
- scratch back top bottom middle plenty variety range set pair laptop-screen scene use person people color user
+ scratch back top bottom middle plenty variety range set pair laptop-screen  use person people color user
  interface
 people user nurse vet patient guest client staff clerk chef cook guide pilot coach judge parent pupil student
  tenant resident agent lead escort secretary boss friend person child kid admin head chair captain mentor
@@ -2919,6 +2925,7 @@ settings configure customise customize toggle setting configuration preference p
 -men specimen regimen acumen abdomen omen
 -ly family assembly supply reply anomaly july butterfly
 relative that which whose who
+running run operate own lead
 being be is are was were been being
 unchanged run put set cut split read
 indefinite a an any some each every
@@ -2988,7 +2995,7 @@ def _is(group: str, word: str) -> bool:
 
 @once
 def _tables() -> Mapping[str, Mapping[str, Any]]:
-    """What is looked up by word: part of speech, the verb it is a form of, singular, class, the screens it asks for."""
+    """By word: its part of speech, the verb it is a form of, singular, class, the screens it asks for."""
     words = _words()
     names = ("forms", "plurals", "deeds", "unit", "implied")
     tables: dict[str, dict[str, Any]] = {
@@ -3047,17 +3054,15 @@ def _plural(name: str) -> str:
 
 
 def _is_person(word: str) -> bool:
-    """Whether a noun is somebody: listed, or by its ending and no thing that ends alike (archetypes.md §2)."""
-    ends = re.search("([^e]er|or|ist|man|woman|eer|lord)$", word) and len(word) > SHORT_WORD_CHARS
-    return (
-        any(_is(group, word) for group in ("people", "party", "departments"))
-        or bool(ends)
-        and not _is("-er", word)
-    )
+    """Whether a noun is somebody: listed, or by its ending and no thing that ends alike."""
+    if any(_is(group, word) for group in ("people", "party", "departments")):
+        return True
+    ends = re.search("([^e]er|or|ist|man|woman|eer|lord)$", word)
+    return bool(ends) and len(word) > SHORT_WORD_CHARS and not _is("-er", word)
 
 
 class _Token:
-    """A word or mark: as written, lower case, its part of speech, the base form of a verb or singular of a noun."""
+    """A word or mark: as written, lower case, part of speech, base form (a noun's is its singular)."""
 
     __slots__ = ("base", "low", "owns", "tag", "text")
 
@@ -3074,7 +3079,7 @@ class _Token:
 
     @property
     def proper(self) -> bool:
-        """Whether inside a sentence its capital marks the name of somebody or something: no known word, no abbreviation."""
+        """Whether its capital inside a sentence marks a name: no known word, no abbreviation."""
         known = self.base in archetypes() or _class_of(self.base)
         return self.text != self.text.lower() and sum(map(str.isupper, self.text)) == 1 and not known
 
@@ -3094,7 +3099,7 @@ def _tokens(text: str) -> list[_Token]:
 
 
 def _part_of(tokens: list[_Token], n: int, before: _Token, after: _Token) -> str:
-    """The part of speech of word `n`: from the lists, from its form, for a verb's form from its neighbours."""
+    """The part of speech of word `n`: from the lists, its form, a verb's from its neighbours."""
     token = tokens[n]
     if not token.low[:1].isalnum() or token.low[0].isdigit():
         return "#" if token.low[:1].isdigit() else token.tag or token.text
@@ -3105,13 +3110,14 @@ def _part_of(tokens: list[_Token], n: int, before: _Token, after: _Token) -> str
         return _verb_tag(tokens, n, after)
     if token.tag:
         return "N" if token.text == "IT" else token.tag
-    if before.many and _is_person(before.base) and after.tag in ("D", "J") and not token.low.endswith("s"):
+    object_next = after.tag in ("D", "J") or (not after.tag and after.low.endswith("s"))
+    if before.many and _is_person(before.base) and object_next and not token.low.endswith("s"):
         return "V"  # an unknown word between people and an object: what they do
     return "A" if token.low.endswith("ly") and not _is("-ly", token.low) else "N"
 
 
 def _verb_tag(tokens: list[_Token], n: int, after: _Token) -> str:
-    """V verb, G gerund, P participle, J adjective or N noun for a word that looks like a verb: its neighbours decide."""
+    """V verb, G gerund, P participle, J adjective or N noun for a verb's form: its neighbours decide."""
     base, kind = _tables()["verb"][tokens[n].low]
     before = next((token for token in reversed(tokens[max(0, n - 2) : n]) if token.tag != "A"), _Token(""))
     next_tag = after.tag or ("N" if after.low[:1].isalpha() else after.low[:1])
@@ -3141,7 +3147,7 @@ def _verb_tag(tokens: list[_Token], n: int, after: _Token) -> str:
 
 
 def _is_finite(tokens: list[_Token], n: int, before: _Token, after: _Token, next_tag: str) -> bool:
-    """Whether a form in -s is a verb ("the clerk records it") rather than a plural ("the clerk's records")."""
+    """Whether a form in -s is a verb ("the clerk records it"), no plural ("the clerk's records")."""
     both = _is("B", _tables()["verb"][tokens[n].low][0])
     base, kind = _tables()["verb"].get(after.low, ("", ""))
     acts_next = kind in ("base", "s") and not _is("B", base) and not after.tag
@@ -3156,7 +3162,12 @@ def _is_finite(tokens: list[_Token], n: int, before: _Token, after: _Token, next
     )
     somebody = office or (before.tag == "N" and not before.many and _is_person(before.base))
     follows = before.tag == "N" and next_tag in ("D", "R", "#", "J")
-    series = before.low in (",", "and", "or", "then") and any(token.tag == "V" for token in tokens[:n])
+    also = tokens[n + 2].low if next_tag == "C" and n + 2 < len(tokens) else ""
+    if somebody and led and _tables()["verb"].get(also, ("", ""))[1] == "s":
+        return True
+    series = before.low in (",", "and", "or", "then") and any(
+        token.tag == "V" for token in tokens[max(0, n - LOOK_BACK_WORDS) : n]
+    )
     if not both or follows:
         return True
     return (somebody and led and (office or next_tag in ("N", "D", "J", "R", "I", "A"))) or (
@@ -3167,9 +3178,8 @@ def _is_finite(tokens: list[_Token], n: int, before: _Token, after: _Token, next
 def _opening_tag(tokens: list[_Token], n: int, after: _Token, next_tag: str) -> str:
     """The first word of a phrase: a command ("book rooms") or part of a name ("order lines")."""
     starts = ("N", "R", "X", "A")
-    commands = any(
-        t.tag == "V" and (k == 0 or tokens[k - 1].tag not in starts) for k, t in enumerate(tokens[:n])
-    )
+    near = range(max(0, n - LOOK_BACK_WORDS), n)
+    commands = any(tokens[k].tag == "V" and (k == 0 or tokens[k - 1].tag not in starts) for k in near)
     head = _singular(after.low)
     if next_tag == "C":
         return "V" if commands and n and tokens[n - 1].tag in (",", "C") else "N"
@@ -3184,7 +3194,7 @@ def _opening_tag(tokens: list[_Token], n: int, after: _Token, next_tag: str) -> 
 
 
 class _Noun(NamedTuple):
-    """A noun phrase: singular name, how a label shows it, its head, what stands before that, its form, its number."""
+    """A noun phrase: singular name, how a label shows it, head, what stands before that, form, number."""
 
     name: str
     label: str
@@ -3196,9 +3206,9 @@ class _Noun(NamedTuple):
 
 
 def _noun(words: list[_Token], capitals: bool) -> _Noun | None:
-    """The noun phrase in a run of determiners, adjectives, numbers and nouns; None when nothing of it can be a name.
+    """The noun phrase in a run of determiners, adjectives, numbers and nouns; None when no name is in it.
 
-    `capitals`: they mean nothing here, otherwise a capital inside a sentence marks a proper name, which is no record.
+    `capitals`: they mean nothing here; else one inside a sentence marks a proper name, which is no record.
     """
     last = words[-1]
     someone = last.tag == "N" and _is_person(last.base)
@@ -3231,11 +3241,11 @@ def _number(word: str) -> int:
     return names.index(word) if word in names else int(plain) if re.fullmatch("[0-9]{1,6}", plain) else 0
 
 
-# --- English: phrases to things and roles ---------------------------------------------------------------------
+# --- English: phrases to things and roles -------------------------------------------------------------------
 
 
 class _Thing:
-    """A noun of the brief and, in the end, an entity: the words for it, how surely it is a record, what hangs on it."""
+    """A noun of the brief, in the end an entity: the words for it, how surely it is one, what hangs on it."""
 
     def __init__(self, name: str, label: str, plural: str, because: str, *, person: bool = False) -> None:
         self.name, self.label, self.plural, self.because, self.person = name, label, plural, because, person
@@ -3247,7 +3257,7 @@ class _Thing:
 
 
 class _Role(NamedTuple):
-    """Somebody who uses the product: the verbs of what they do (base form), the names of the things they do it to."""
+    """Somebody who uses the product: verbs of what they do (base form), names of the things they do it to."""
 
     name: str
     because: str
@@ -3255,9 +3265,11 @@ class _Role(NamedTuple):
     things: list[str]
 
 
-# How surely a noun phrase is a record: by where it stands, times by its form, plus what the library knows of it.
+# How surely a noun phrase is a record: by where it stands, times by its form, plus what the library knows of
+# it.
 # fmt: off
-_STANDS = {"list": 1, "object": 1, "subject": 0.7, "with": 0.9, "to": 0.7, "for": 0.7, "into": 0.8, "topic": 0.55, "place": 0.2}
+_STANDS = {"list": 1, "object": 1, "subject": 0.7, "with": 0.9, "to": 0.7, "for": 0.7, "into": 0.8,
+           "topic": 0.55, "place": 0.2}
 _FORMED = {"plural": 1, "a": 0.9, "the": 0.7, "bare": 0.5}
 _ELSE, _COUNTED, _KNOWN, _KIN, _AGAIN, _DEED, _SURE, _SPARE = 0.5, 0.2, 0.3, 0.15, 0.15, 0.7, 0.65, 0.5
 # fmt: on
@@ -3286,7 +3298,9 @@ class _Reader:
     def _clause(self) -> None:
         """A new clause: no verb, no preposition, nobody acting; a negation ends."""
         self.verb = self.preposition = self.form = ""
+        self.speaker = False
         self.subjects: list[_Noun] = []
+        self.named: list[_Noun] = []
         self.actors: list[_Role] = []
         self.negated = self.always
 
@@ -3308,11 +3322,18 @@ class _Reader:
             such = (token.low, before.low) == ("as", "such") or token.low == "like"
             self.preposition = "example" if such else token.low
         elif token.tag == "R":
-            self.subjects, self.actors, self.preposition = [], [], ""
+            who = token.low == "who" and self.named and before.tag in ("N", ",")
+            self.actors = self._role(self.named[0], human=True) if who else []
+            self.subjects, self.preposition = [], ""
+            self.speaker = token.low in ("we", "i")
         elif token.tag == "-":
             self.negated = self.negated or self._denies(tokens, n)
         elif _is("joining", token.low) and token.text != ",":
-            self.preposition = "" if self.form not in ("plural", "") and not self.verb else self.preposition
+            self.preposition = (
+                ""
+                if self.form not in ("plural", "") and not self.verb and self.preposition != "with"
+                else self.preposition
+            )
         elif token.tag == "C" or token.text in ",;:|–—•.":
             self._on_mark(token, tokens[n + 1].tag if n + 1 < len(tokens) else "")
         return n + 1
@@ -3328,7 +3349,7 @@ class _Reader:
             self._clause()
 
     def _denies(self, tokens: list[_Token], n: int) -> bool:
-        """Whether a negation takes what follows out of the product, rather than tell what does not happen in it."""
+        """Whether a negation takes what follows out of the product, not tells what does not happen in it."""
         after = tokens[n + 1 : n + 4]
         if tokens[n].low in ("no", "without", "except", "excluding", "none", "neither", "nor"):
             return True
@@ -3359,7 +3380,7 @@ class _Reader:
             role.verbs.append(token.base)
 
     def _role(self, noun: _Noun, human: bool = False) -> list[_Role]:
-        """The role that a noun phrase names: somebody, or whatever does what only people do; none for a tender's vendor."""
+        """The role that a noun phrase names: somebody, or whatever does what people do; never a vendor."""
         agent = noun.form == "the" and not noun.modifiers and _is("-er", noun.head)
         unknown = (
             noun.form != "plural" and (agent or not _class_of(noun.head)) and noun.head not in archetypes()
@@ -3397,7 +3418,7 @@ class _Reader:
         elif context == "as":
             self.actors, self.subjects = self._role(noun, human=True), [noun]
         elif context != "example":
-            self.form = noun.form
+            self.form, self.named = noun.form, [noun]
             self._on_noun(noun, context, words[-1].owns)
 
     def _kind(self, noun: _Noun, context: str, known: bool) -> str:
@@ -3408,6 +3429,10 @@ class _Reader:
         )
         several = noun.form == "plural" or noun.number > 0 or (context == "per" and noun.form == "bare")
         own_life = _is("ownlife", noun.head) and noun.modifiers and qualified in ("", "field")
+        if context == "with" and noun.form == "bare" and not noun.person:
+            return "field"
+        if self.speaker and noun.form == "a" and _is("running", self.verb):
+            return "place"
         if certain or (context != "topic" and (noun.person or own_life or (kind == "place" and several))):
             return ""
         return kind
@@ -3431,6 +3456,7 @@ class _Reader:
             return
         strong = owner or (_is("asking", self.verb) and context in ("for", "to"))
         form = "a" if noun.form == "bare" and context in ("per", "by") else noun.form
+        form = "bare" if noun.form == "the" and context == "for" else form
         weight = _STANDS.get("object" if strong else context, _ELSE) * _FORMED[form]
         weight += _KNOWN if known else _KIN if noun.head in archetypes() else 0
         thing = self._mention(noun.name, noun.label, noun.person, weight + (_COUNTED if noun.number else 0))
@@ -3447,7 +3473,7 @@ class _Reader:
         self.last = noun.name
 
     def _on_class(self, noun: _Noun, kind: str) -> None:
-        """No record: a field goes to the record before it; what qualifies a screen or the product is a hint at one."""
+        """No record: a field goes to the record before it; what qualifies a screen hints at one."""
         if kind == "field" and self.last in self.things and not self.topic:
             self.things[self.last].extra.append(_guess_field(noun.name))
         words = list(noun.modifiers)
@@ -3472,7 +3498,7 @@ class _Reader:
         return thing
 
     def _on_bracket(self, tokens: list[_Token], n: int) -> int:
-        """What stands in brackets: values of a status in their order, fields, or examples; never records of their own."""
+        """What stands in brackets: values of a status in their order, fields, or examples; never records."""
         end = next((k for k in range(n, len(tokens)) if tokens[k].text in ")]"), len(tokens) - 1)
         inside, thing = tokens[n + 1 : end], self.things.get(self.last)
         for token in inside:
@@ -3492,7 +3518,7 @@ class _Reader:
 
 
 def _bracket_values(tokens: Sequence[_Token]) -> list[str]:
-    """The values that commas, slashes, bars, arrows or "or" divide; none when a part is more than a few words."""
+    """The values between commas, slashes, bars, arrows, "or"; none when a part has more than a few words."""
     parts = re.split(r"\s*[,/|;>→]\s*|\s+or\s+", " ".join(token.text for token in tokens))
     parts = [capitalised(part.strip())[:LABEL_MAX_CHARS] for part in parts if part.strip()]
     fits = all(len(part.split()) <= DRAFT_NAME_WORDS and part[0].isalpha() for part in parts)
@@ -3508,21 +3534,24 @@ def _guess_field(name: str) -> FieldSpec:
     return FieldSpec(_identifier(name, "detail"), kind)
 
 
-# --- the brief as a whole -------------------------------------------------------------------------------------
+# --- the brief as a whole -----------------------------------------------------------------------------------
 
 _OUT_OF_SCOPE = r"""(?x)
-(won.?t|will\ not|out\ of|not\ (in|included|needed|required|part|now|wanted)|non-?goals?|no-?gos?|exclu\w*|later|future|
-phase\ (2|two)|don.?t|do\ not|without|never|nice.to.have|fuera|hors|nicht|não)\b
+(won.?t|will\ not|out\ of|not\ (in|included|needed|required|part|now|wanted)|non-?goals?|no-?gos?|exclu\w*|
+later|future|phase\ (2|two)|don.?t|do\ not|without|never|nice.to.have|fuera|hors|nicht|não)\b
 """
 _MARKETING = r"""(?x)
-\b(mission|reinvent|passion\w*|we\ believe|movement|slogan|revolutioni[sz]e?|dream|our\ vision|together,?\ (let|we)|proud|
-world.class|state.of.the.art|award\w*|motto|change\ starts|game.chang\w*|cutting.edge|empower\w*|since\ (19|20)\d\d)\b
+\b(mission|reinvent|passion\w*|we\ believe|movement|slogan|revolutioni[sz]e?|dream|our\ vision|proud|award\w*|
+motto|world.class|state.of.the.art|change\ starts|game.chang\w*|cutting.edge|empower\w*|since\ (19|20)\d\d|
+together,?\ (let|we))\b
 """
 _USEFUL = r"\b(needs?|wants?|must|should|tracks?|manages?|records?|takes?|books?|schedules?)\b"
 _ELSEWHERE = r"""(?x)
-\b(elsewhere|(in|by|with|through|via)\ (an?other|the\ (current|existing|old)|a\ (separate|different)|our\ (current|existing))|
-out\ of\ scope|not\ (yet\ )?(needed|required|necessary|part|in\ scope|included|relevant|wanted|planned)|no\ longer|excluded|
-stays?\ (in|with|where)|remains?\ in|later\ phase|already\ (handled|covered|done|solved))\b
+\b(elsewhere|out\ of\ scope|no\ longer|excluded|stays?\ (in|with|where)|remains?\ in|later\ phase|
+(in|by|with|through|via)\ (an?other|(the|our)\ (current|existing|old)|a\ (separate|different)|
+our\ (\w+\ )?(system|software|package|provider|erp))|
+not\ (yet\ )?(needed|required|necessary|part|in\ scope|included|relevant|wanted|planned)|
+already\ (handled|covered|done|solved))\b
 """
 
 
@@ -3537,7 +3566,7 @@ def _quiet(text: str) -> str:
 
 
 class _Clause(NamedTuple):
-    """A sentence or bullet; `negated` when a heading put it out of scope, `topic` when it is a heading itself."""
+    """A sentence or bullet; `negated`: a heading put it out of scope; `topic`: it is a heading itself."""
 
     text: str
     negated: bool
@@ -3579,7 +3608,7 @@ def _read_english(text: str) -> tuple[_Reader, list[dict[str, str]]]:
 
 
 def _merge(things: list[_Thing]) -> list[_Thing]:
-    """A bare word is the one compound that it ends: "order" after "purchase order" is no record of its own."""
+    """A bare word is the one compound that it ends: "order" beside "purchase order" is no other record."""
     for short in [thing for thing in things if " " not in thing.name]:
         longer = [
             thing for thing in things if thing.name.endswith(f" {short.name}") and thing.weight >= _SPARE
@@ -3594,7 +3623,7 @@ def _merge(things: list[_Thing]) -> list[_Thing]:
 
 
 def _choose(reader: _Reader, text: str, left_out: list[dict[str, str]]) -> list[_Thing]:
-    """The things that become records: the strongest, in the order of the brief; why others do not goes to `left_out`."""
+    """The strongest things, in the order of the brief; why others are left out goes to `left_out`."""
     things = _merge([thing for thing in reader.things.values() if thing.name not in reader.blocked])
     ranked = sorted(things, key=lambda thing: -thing.weight)
     sure = [thing for thing in ranked if thing.weight >= _SURE]
@@ -3640,10 +3669,11 @@ def _settings_of(text: str) -> list[dict[str, Any]]:
     """Numbers with a unit are rules that a settings screen can change."""
     found: dict[str, dict[str, Any]] = {}
     for clause in _clauses(text):
-        for match in re.finditer(_AMOUNT, clause.text.lower()):
-            if match["sign"] or match["unit"]:
-                setting = _setting(match, clause.text.lower())
-                found.setdefault(setting["id"], {**setting, "because": clause.text[:BECAUSE_MAX_CHARS]})
+        low = clause.text.lower()
+        amounts = [match for match in re.finditer(_AMOUNT, low) if match["sign"] or match["unit"]]
+        for match in amounts[:DRAFT_SETTINGS_MAX] if len(found) < DRAFT_SETTINGS_MAX else ():
+            setting = _setting(match, low)
+            found.setdefault(setting["id"], {**setting, "because": clause.text[:BECAUSE_MAX_CHARS]})
     return list(found.values())[:DRAFT_SETTINGS_MAX]
 
 
@@ -3691,7 +3721,7 @@ def _read_brief(brief: str) -> _Reading:
     )
 
 
-# --- other languages ------------------------------------------------------------------------------------------
+# --- other languages ----------------------------------------------------------------------------------------
 # A kind of record in English, Spanish, French, German, Portuguese; after "roles" those who work with them.
 _CONCEPTS = """
 appointment cita rendez-vous termin/sprechstunde consulta/marcação; customer cliente client kunde/kundin
@@ -3745,7 +3775,8 @@ operario/trabajador ouvrier monteur operário; supervisor supervisor superviseur
 supervisor; treasurer tesorero trésorier kassenwart tesoureiro; organizer organizador organisateur organisator
 organizador
 """
-# Little words (they tell the language; the first eight hold its articles), then nouns that are no records in any.
+# Little words (they tell the language; the first eight hold its articles), then nouns that are no records in
+# any.
 _LITTLE = """
 es el la los las un una unos unas de del y o en por para con que se su sus al es lo como cada cuando aquí más
  todo todas este
@@ -3768,50 +3799,65 @@ en the a an of and or in for with to is are we on by from our that their it each
 """
 # Stems of words that ask for a screen; plural endings and what they become.
 _STEMS = """
-calendar:agend,reserv,réserv,calend,kalend,termin,buch,planif,planen,marcar,turno,schicht,rendez,予約,预约,日历,موعد,مواعيد,حجز
-board:aprob,aprov,approuv,valid,genehm,freigeb,tablero,quadro,kanban,承認,审批 report:inform,rapport,bericht,auswert,statist
-inbox:avis,recordat,notific,notif,rappel,benachricht,erinner,lembr,mensag,mensaj,messag,nachricht,通知,提醒,メッセージ,تذكير
-report:estad,estat,export,relat,统计,报表,集計,レポート,تقرير settings:ajust,config,réglag,paramèt,einstell,设置,設定,إعداد
-dashboard:resum,panel,tableau,übersicht,painel,alert,retard,überfäll,atras,赤,期限,لوحة
+calendar agend reserv réserv calend kalend termin buch planif planen marcar turno schicht rendez
+ 予約 预约 日历 موعد مواعيد حجز
+board aprob aprov approuv valid genehm freigeb tablero quadro kanban 承認 审批
+report inform rapport bericht auswert statist estad estat export relat 统计 报表 集計 レポート تقرير
+inbox avis recordat notific notif rappel benachricht erinner lembr mensag mensaj messag nachricht
+ 通知 提醒 メッセージ تذكير
+settings ajust config réglag paramèt einstell 设置 設定 إعداد
+dashboard resum panel tableau übersicht painel alert retard überfäll atras 赤 期限 لوحة
 """
 _PLURAL_ENDINGS = """
-es:iones=ión,ces=z,res=r,les=l,des=d,nes=n,ses=s,s= fr:eaux=eau,aux=al,s=,x= pt:ões=ão,ães=ão,ais=al,éis=el,res=r,zes=z,ns=m,s=
-de:innen=in,ungen=ung,ionen=ion,heiten=heit,keiten=keit,schaften=schaft,äume=aum,ände=and,äge=ag,äte=ät,en=,e=,er=,n=,s=
+es iones=ión ces=z res=r les=l des=d nes=n ses=s s=
+fr eaux=eau aux=al s= x=
+pt ões=ão ães=ão ais=al éis=el res=r zes=z ns=m s=
+de innen=in ungen=ung ionen=ion heiten=heit keiten=keit schaften=schaft äume=aum ände=and äge=ag äte=ät en= e=
+ er= n= s=
 """
+_AGENTS = "(dor|dora|ero|era|ario|aria|ista|eiro|eira|eur|euse|ier|ière|iste|aire|erin|leiter)$"
 _DENIALS = r"\b(no|sin|pas|sans|aucune?|jamais|kein\w*|nicht|ohne|não|sem|nem|nunca)\b"
 _DENIED_ALL = r"nicht (nötig|benötigt|gebraucht|erforderlich|teil)|fuera de|hors |no (hace|es|son) |n'est pas"
-# fmt: off
-# Scripts: language, letters; then what divides words beside other letters, what is cut off their ends, who is somebody,
-# what denies.
-_SCRIPTS = (
-    ("ja", "\u3041-\u30fa\u30fc\u3400-\u9ffc々", "[\u3041-\u309f]", "^(社内|社外|全|各|新)|(管理|アプリ|システム|機能|画面|確認|一覧|登録)+$",
-     "([員者師長客生係]|総務|経理|営業|人事|受付|担当|スタッフ)$", "不要|しない|なし|ません|含まない"),
-    ("ko", "\uac00-\ud7a3", "$^", "(에서|으로|에게|까지|부터|들은|들이|들을|은|는|이|가|을|를|의|에|로|과|와|도|들)$", "(사원|직원|관리자|자|사|생|원)$",
-     "없|않|불필요|제외"),
-    ("zh", "\u3400-\u9ffc", "的|和|与|及|或|在|对|把|将|给|为|从|到|可以|需要|我们|能|要|有|是|每|查看|管理|记录|提交|使用|通过|进行|审批|系统|应用|平台|"
-     "安排|预约|办理|登记|申请|分配|维护|更新|发送|创建|添加|查询|支持|处理|跟踪|显示|打印|导出|归还", "(管理|系统|功能|列表|页面|信息)+$",
-     "([员者师生]|经理|司机|客户|护士|教练|前台)$", "不要|不需要|无需|没有|不用"),
-    ("ar", "\u0620-\u065f\u0670-\u06d3", "$^", "^(وال|بال|لل|فال|ال)", "(موظف|مدير|طبيب|ممرض|معلم|سائق|عميل)", "لا نحتاج|لا نريد|بدون|لا "),
-    ("he", "\u05d0-\u05ea", "$^", "^ה", "$^", r"\b(בלי|ללא|לא)\b"), ("ru", "\u0400-\u052f", "$^", "$^", "(тель|ник|щик|ист|ор)[аыи]?$", r"\b(без|не)\b"),
-    ("el", "\u0370-\u03ff", "$^", "$^", "$^", "χωρίς"), ("hi", "\u0900-\u097f", "$^", "$^", "$^", "नहीं"), ("th", "\u0e00-\u0e7f", "$^", "$^", "$^", "ไม่"),
-)
-# fmt: on
+# Scripts: language, letters, what divides words beside other letters, what is cut off their ends, who is
+# somebody, what denies; $^ is nothing.
+_SCRIPTS = """
+ja \u3041-\u30fa\u30fc\u3400-\u9ffc\u3005 [\u3041-\u309f]
+ ^(社内|社外|全|各|新)|(管理|アプリ|システム|機能|画面|確認|一覧|登録)+$
+ ([員者師長客生係]|総務|経理|営業|人事|受付|担当|スタッフ)$ 不要|しない|なし|ません|含まない
+ko \uac00-\ud7a3 $^ (에서|으로|에게|까지|부터|들은|들이|들을|은|는|이|가|을|를|의|에|로|과|와|도|들)$
+ (사원|직원|관리자|자|사|생|원)$ 없|않|불필요|제외
+zh \u3400-\u9ffc
+ [的和与及或在对把将给为从到能要有是每]|可以|需要|我们|查看|管理|记录|提交|使用|通过|审批|系统|应用|平台|安排|预约|办理|登记|申请|分配|维护|更新
+ (管理|系统|功能|列表|页面|信息)+$ ([员者师生]|经理|司机|客户|护士|教练|前台)$ 不要|不需要|无需|没有|不用
+ar \u0620-\u065f\u0670-\u06d3 $^ ^(وال|بال|لل|فال|ال) (موظف|مدير|طبيب|ممرض|معلم|سائق|عميل)
+ لا\\sنحتاج|لا\\sنريد|بدون|لا\\s
+he \u05d0-\u05ea $^ ^ה $^ \\b(בלי|ללא|לא)\\b
+ru \u0400-\u052f $^ $^ (тель|ник|щик|ист)[аыи]?$ \\b(без|не)\\b
+el \u0370-\u03ff $^ $^ $^ χωρίς
+hi \u0900-\u097f $^ $^ $^ नहीं
+th \u0e00-\u0e7f $^ $^ $^ ไม่
+"""  # noqa: RUF001
 _SCRIPT_NOISE = """
-表示 承認 赤 行 過 期限 返却期限 一覧 必要 利用 場合 我们 用户 نحتاج تطبيق نظام إلى على كل في من مع هذا التي الذي يمكن لإدارة
-для или это как что мы нам при все можно нужно система приложение
+表示 承認 赤 行 過 期限 返却期限 一覧 必要 利用 場合 我们 用户 نحتاج تطبيق نظام إلى على كل في من مع هذا
+التي الذي يمكن لإدارة для или это как что мы нам при все можно нужно система приложение
 """
 
 
 def _language(text: str) -> str:
     """The language: by script where most letters are not Latin, else by the little words."""
     letters = len(re.findall(r"[^\W\d_]", text))
-    for lang, script, *_ in _SCRIPTS:
+    for lang, script, *_ in _scripts():
         found = len(re.findall(f"[{script}]", text))
         if 2 * found > letters and (lang != "ja" or re.search("[\u3041-\u30fa]", text)):
             return lang
     words = re.findall(r"[^\W\d_]+", text.lower())
     votes = {lang: sum(word in _little()[lang] for word in words) for lang in ("en", "es", "fr", "de", "pt")}
     return max(votes, key=lambda lang: votes[lang])
+
+
+@once
+def _scripts() -> Sequence[Sequence[str]]:
+    return [row.split(" ") for row in _SCRIPTS.replace("\n ", " ").strip().splitlines()]
 
 
 @once
@@ -3835,10 +3881,10 @@ def _concepts() -> Mapping[str, Mapping[str, tuple[str, bool]]]:
 
 
 def _known_form(word: str, lang: str) -> tuple[str, str, bool]:
-    """The singular of a foreign noun, its English name or "", whether it is staff; a German compound by its last part."""
+    """Of a foreign noun: singular, English name or "", whether it is staff; German compounds by their end."""
     table = _concepts()[lang]
-    rows = next(row for row in _PLURAL_ENDINGS.split() if row.startswith(lang)).partition(":")[2].split(",")
-    pairs = [row.split("=") for row in rows]
+    rows = (row.split() for row in _PLURAL_ENDINGS.replace("\n ", " ").strip().splitlines())
+    pairs = next([pair.split("=") for pair in row[1:]] for row in rows if row[0] == lang)
     head, *rest = word.split(" ")
     forms = [
         word,
@@ -3856,8 +3902,8 @@ def _read_other(text: str, lang: str) -> _Reader:
     reader = _Reader()
     for clause in _clauses(text):
         reader.because, low = clause.text[:BECAUSE_MAX_CHARS], clause.text.lower()
-        for kind, _, stems in (row.partition(":") for row in _STEMS.split()):
-            if any(stem in low for stem in stems.split(",")):
+        for kind, *stems in (row.split() for row in _STEMS.replace("\n ", " ").strip().splitlines()):
+            if any(stem in low for stem in stems):
                 reader.signals.setdefault(kind, (reader.because, ""))
         for part in re.split(r"[;!?]|,? (?:pero|mais|aber|mas|sondern) ", clause.text):
             (_read_words if lang in _concepts() else _read_script)(reader, part, lang)
@@ -3865,7 +3911,7 @@ def _read_other(text: str, lang: str) -> _Reader:
 
 
 def _read_words(reader: _Reader, text: str, lang: str) -> None:
-    """Spanish, French, German, Portuguese: nouns that are known, or that an article, a list or a German capital gives away."""
+    """Spanish, French, German, Portuguese: nouns known, or given away by an article, a list, a capital."""
     words, little = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*|[():,.]", text), _little()[lang]
     deny = None if re.search(_DENIED_ALL, text.lower()) else re.search(_DENIALS, text.lower())
     denied = (
@@ -3876,7 +3922,10 @@ def _read_words(reader: _Reader, text: str, lang: str) -> None:
     for n, word in enumerate(words):
         inside = (inside or word == "(") and word != ")"
         low = word.lower()
-        if inside or n < skip or len(low) < DRAFT_NAME_WORDS or low in little or low in _little()["-"]:
+        noise = (
+            low in little or low in _little()["-"] or (lang == "de" and low.endswith(("verein", "system")))
+        )
+        if inside or n < skip or len(low) < DRAFT_NAME_WORDS or noise:
             continue
         linked = [w.lower() for w in words[n + 1 : n + 3]]
         name, english, staff = _known_form(low, lang)
@@ -3894,15 +3943,21 @@ def _read_words(reader: _Reader, text: str, lang: str) -> None:
             not linked or linked[0] in (",", ".", "e", "y", "et", "und", "em", "en")
         )
         guessed = capital or listed or (before in little[:8] and low.endswith(("s", "x")))
-        _note(reader, (name, english, staff), word, guessed=guessed, denied=n >= denied)
+        _note(reader, (name, english, staff), word, guessed=guessed, denied=n >= denied, first=n < 2)
 
 
-def _note(reader: _Reader, form: tuple[str, str, bool], word: str, *, guessed: bool, denied: bool) -> None:
-    """What one foreign noun (singular, English name or "", staff) adds to the reader."""
+def _note(
+    reader: _Reader, form: tuple[str, str, bool], word: str, *, guessed: bool, denied: bool, first: bool
+) -> None:
+    """What one foreign noun (singular, English name or "", staff; `first` in its clause) adds."""
     name, english, staff = form
     if denied and (english or guessed):
         reader.blocked.setdefault(name, "the brief says that it is not wanted")
-    elif staff or english == "volunteer":
+    elif (
+        staff
+        or english == "volunteer"
+        or (first and (_is_person(english) or (not english and re.search(_AGENTS, name))))
+    ):
         reader.roles.setdefault(name, _Role(name, reader.because, [], []))
     if denied or staff or not (english or guessed):
         return
@@ -3913,9 +3968,9 @@ def _note(reader: _Reader, form: tuple[str, str, bool], word: str, *, guessed: b
 
 
 def _read_script(reader: _Reader, text: str, lang: str) -> None:
-    """Other scripts: the words that stand between what divides them; those cut from a product's name or in a list first."""
-    script, divide, cut, somebody, deny = next(row[1:] for row in _SCRIPTS if row[0] == lang)
-    for part in re.split("[、，,。.:：]", text):
+    """Other scripts: the words between what divides them; first those in a list or a product's name."""
+    script, divide, cut, somebody, deny = next(row[1:] for row in _scripts() if row[0] == lang)
+    for part in re.split("[、，,。.:\uff1a]", text):
         for piece in re.findall(f"[{script}]+", re.sub(divide, " ", part)):
             word = re.sub(cut, "", piece)
             if len(word) < 2 or word in _SCRIPT_NOISE.split() or len(word) > DRAFT_ID_CHARS:
@@ -3929,19 +3984,19 @@ def _read_script(reader: _Reader, text: str, lang: str) -> None:
                 reader._mention(word, word, False, _DEED if listed else _SPARE).plural = word
 
 
-# --- from what was read to entities ---------------------------------------------------------------------------
+# --- from what was read to entities -------------------------------------------------------------------------
 
 _PARTIES = (
     "contact customer employee member volunteer candidate patient student guest supplier lead player company"
 )
-_TITLES = (
-    "name title number reference subject code tag registration about passenger barcode recipient medicine vaccine topic purpose "
-    "batch_no tag_no tracking_no version place"
-)
-_PAST = (
-    r"since|joined|started|born|date_of|.*(created|installed|purchased|acquired|posted|planted|opened|issued|found|enrolled|"
-    r"received|written|updated|last|spent|applied|paid|recorded|ordered|read_at|published|returned|done)"
-)
+_TITLES = """
+name title number reference subject code tag registration about passenger barcode recipient medicine vaccine
+topic purpose batch_no tag_no tracking_no version place
+"""
+_PAST = r"""(?x)
+since|joined|started|born|date_of|.*(created|installed|purchased|acquired|posted|planted|opened|issued|found|
+enrolled|received|written|updated|last|spent|applied|paid|recorded|ordered|read_at|published|returned|done)
+"""
 _END_FIELDS = "ends_at ends_on until to departure due_on due_back renews_on valid_to expires_on"
 
 
@@ -3994,7 +4049,7 @@ def _label_of(name: str) -> str:
 
 
 def _meant(spec: FieldSpec, things: Sequence[_Thing], own: _Thing) -> _Thing | None:
-    """The thing that a ref or person field points at, if the prototype has it: by name, by kind, or as another party."""
+    """The thing that a ref or person field points at, if it is there: by name, by kind, as another party."""
     if spec.type not in ("ref", "person"):
         return None
     others, words = [thing for thing in things if thing is not own], spec.id.replace("_", " ")
@@ -4035,7 +4090,7 @@ def _reaches(start: str, goal: str, edges: Mapping[str, Sequence[str]]) -> bool:
 def _fields_of(
     thing: _Thing, things: Sequence[_Thing], edges: dict[str, list[str]], currency: str
 ) -> list[dict[str, Any]]:
-    """A thing's fields; `edges` keeps references from running in a circle, so that parents can be made before children."""
+    """A thing's fields; `edges` keeps references from going round: parents are made before children."""
     names = [spec.id for spec in thing.kind.fields]
     linked = [
         other
@@ -4098,7 +4153,7 @@ def _entity(thing: _Thing, fields: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 class _Plan(NamedTuple):
-    """What every variant shares: the reading, its entities, the place of the lead one, ids of the roles, interface words."""
+    """What all variants share: the reading, entities, the lead one's place, role ids, interface words."""
 
     reading: _Reading
     entities: list[dict[str, Any]]
@@ -4131,11 +4186,12 @@ def _make_plan(reading: _Reading) -> _Plan:
         fields[[*named, lead][0]].append({"id": "planned_for", "label": "Planned for", "type": "datetime"})
     entities = [_entity(thing, each) for thing, each in zip(things, fields)]
     names = [role.name for role in reading.roles]
-    words = dict(zip(_UI_NAMES.split(), _UI_WORDS.get(reading.lang, _UI_WORDS["en"]).split("|")))
+    names_row, *rows = [" ".join(row.split()).split("|") for row in _UI_WORDS.split(";")]
+    words = dict(zip(names_row, next((row for row in rows if row[0] == reading.lang), rows[0])))
     return _Plan(reading, entities, lead, _short_ids(names, "role"), words)
 
 
-# --- screens --------------------------------------------------------------------------------------------------
+# --- screens ------------------------------------------------------------------------------------------------
 
 
 def _ids(entity: Mapping[str, Any], kinds: Iterable[str]) -> list[str]:
@@ -4168,7 +4224,7 @@ def _fits(kind: str, entity: Mapping[str, Any]) -> bool:
 
 
 def _view(plan: _Plan, kind: str) -> Iterator[dict[str, Any]]:
-    """A board, calendar, timeline, inbox or report: of the thing that the brief names with it, else of one it suits."""
+    """A board, calendar, timeline, inbox or report: of what the brief names with it, else of one it suits."""
     because, named = plan.reading.signals.get(kind, ("", ""))
     things = plan.reading.things
     order = [n for n, thing in enumerate(things) if thing.name == named]
@@ -4266,59 +4322,60 @@ def _widgets(plan: _Plan) -> Iterator[dict[str, Any]]:
     }
 
 
-# --- the six variants -----------------------------------------------------------------------------------------
-# A paragraph each: letter, axes (in the schema's order), views that it puts first; the question it answers, whom it serves,
-# what that costs. %s stands for the lead records, %o for the others, %r for the roles.
+# --- the six variants ---------------------------------------------------------------------------------------
+# A paragraph each: letter, axes (in the schema's order), views that it puts first; the question it answers,
+# whom it serves, what that costs. %s stands for the lead records, %o for the others, %r for the roles.
 _VARIANTS = """
 a sidebar dashboard table page page compact
 Does it help most to work through %s as one list?
-For %r at a desk, with much to get through. The day opens on counts and on what is late; %s stand in one table to search, sort
-and filter, and %o are a click away in the side bar.
+For %r at a desk, with much to get through. The day opens on counts and on what is late; %s stand in one table
+to search, sort and filter, and %o are a click away in the side bar.
 Dense tables want a wide screen, and how work flows from one step to the next stays in the background.
 
 b topbar board board panel dialog comfortable
 Does it help most to see where %s stand and to move them on?
-For %r when the question is what happens next. %s lie on a board in the order of their states and move along it; a record opens
-beside the board, so that nobody loses their place. %o support it from the top bar.
+For %r when the question is what happens next. %s lie on a board in the order of their states and move along
+it; a record opens beside the board, so that nobody loses their place. %o support it from the top bar.
 A board shows fewer records at once than a table, and dates only appear on its cards.
 
 c sidebar calendar calendar panel dialog comfortable timeline
 Does it help most to plan %s in time?
-For %r who think in days and weeks. Gaps, clashes and what is to come are seen on the calendar first, what has happened on the
-timeline; %s and %o hang on the dates.
+For %r who think in days and weeks. Gaps, clashes and what is to come are seen on the calendar first, what has
+happened on the timeline; %s and %o hang on the dates.
 Whatever has no date is only found through the lists.
 
 d tabs cards cards page page roomy
 Does it help most to have %s at hand on the way?
-For %r on a telephone, standing up, perhaps with one hand. %s are large cards, the main places are tabs under the thumb, and
-every record has a page of its own with %o linked.
+For %r on a telephone, standing up, perhaps with one hand. %s are large cards, the main places are tabs under
+the thumb, and every record has a page of its own with %o linked.
 Less fits on a screen, so comparing many records takes more scrolling.
 
 e topbar inbox inbox panel page compact report
 Does it help most to keep up with what is new in %s?
-For %r who answer, approve and keep an overview. What came in waits in an inbox and is dealt with one by one; reports tell how
-%s are doing, and %o are looked up when needed.
+For %r who answer, approve and keep an overview. What came in waits in an inbox and is dealt with one by one;
+reports tell how %s are doing, and %o are looked up when needed.
 It suits those who respond; whoever plans ahead has to leave the first screen.
 
 f topbar form form page guided roomy
 Does it help most to be led through one task at a time?
-For %r who do this seldom or in a hurry. The first screen asks for what a new record needs, a few questions a step; %s and %o
-come after that.
+For %r who do this seldom or in a hurry. The first screen asks for what a new record needs, a few questions a
+step; %s and %o come after that.
 Practised people are slowed down by the steps.
 """
 # The interface's own words in the languages that the word tables know.
-_UI_NAMES = "dashboard board calendar timeline inbox report settings form open overdue next_30_days by_status"
-_UI_WORDS = {
-    "en": "Overview|% board|% calendar|% timeline|Inbox|% in numbers|Settings|New %|Open: %|Overdue: %|Next 30 days: %|% by status",
-    "es": "Resumen|Tablero: %|Calendario: %|Cronología: %|Bandeja de entrada|Informe: %|Ajustes|Alta: %|Abiertos: %|Vencidos: %|"
-    "Próximos 30 días: %|% por estado",
-    "fr": "Vue d'ensemble|Tableau : %|Calendrier : %|Chronologie : %|Boîte de réception|Rapport : %|Réglages|Saisie : %|En cours : %|"
-    "En retard : %|30 prochains jours : %|% par statut",
-    "de": "Übersicht|Tafel: %|Kalender: %|Verlauf: %|Eingang|Bericht: %|Einstellungen|Neu: %|Offen: %|Überfällig: %|"
-    "Nächste 30 Tage: %|% nach Status",
-    "pt": "Visão geral|Quadro: %|Calendário: %|Linha do tempo: %|Caixa de entrada|Relatório: %|Configurações|Cadastro: %|Em aberto: %|"
-    "Atrasados: %|Próximos 30 dias: %|% por estado",
-}
+_UI_WORDS = """
+lang|dashboard|board|calendar|timeline|inbox|report|settings|form|open|overdue|next_30_days|by_status;
+en|Overview|% board|% calendar|% timeline|Inbox|% in numbers|Settings|New %|Open: %|Overdue: %|Next 30 days:
+%|% by status;
+es|Resumen|Tablero: %|Calendario: %|Cronología: %|Bandeja de entrada|Informe: %|Ajustes|Alta: %|Abiertos:
+%|Vencidos: %|Próximos 30 días: %|% por estado;
+fr|Vue d'ensemble|Tableau : %|Calendrier : %|Chronologie : %|Boîte de réception|Rapport : %|Réglages|Saisie :
+%|En cours : %|En retard : %|30 prochains jours : %|% par statut;
+de|Übersicht|Tafel: %|Kalender: %|Verlauf: %|Eingang|Bericht: %|Einstellungen|Neu: %|Offen: %|Überfällig:
+%|Nächste 30 Tage: %|% nach Status;
+pt|Visão geral|Quadro: %|Calendário: %|Linha do tempo: %|Caixa de entrada|Relatório:
+%|Configurações|Cadastro: %|Em aberto: %|Atrasados: %|Próximos 30 dias: %|% por estado
+"""
 
 
 class _Variant(NamedTuple):
@@ -4365,7 +4422,7 @@ def _sentence(plan: _Plan, text: str) -> str:
 
 
 def _screens(plan: _Plan, letter: str) -> list[dict[str, Any]]:
-    """A variant's screens in the order of its menu: what it puts first, the lists, the other views, the settings."""
+    """A variant's screens in its menu's order: what it puts first, lists, other views, settings."""
     row, signals = _variants()[letter], plan.reading.signals
     others = [
         kind
@@ -4403,7 +4460,7 @@ def _role(plan: _Plan, role: _Role, name: str) -> dict[str, Any]:
 
 
 def _flow(plan: _Plan, role: _Role | None, name: str) -> dict[str, Any]:
-    """A journey: through the list of what the role deals with, to the form unless it only looks or decides, to one record."""
+    """A journey: the list of what the role deals with, the form if it makes records, one record."""
     verbs = role.verbs if role else []
     by_name = {thing.name: entity for thing, entity in zip(plan.reading.things, plan.entities)}
     entity = next(
@@ -4456,7 +4513,8 @@ def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any
         "seed": seed,
         "asOf": AS_OF_DATE,
         "variant": {
-            "id": letter, "question": question[:LABEL_MAX_CHARS], "rationale": rationale[:TEXT_MAX_CHARS], "cost": cost, "axes": axes,
+            "id": letter, "question": question[:LABEL_MAX_CHARS], "rationale": rationale[:TEXT_MAX_CHARS],
+            "cost": cost, "axes": axes,
         },
         "roles": [_role(plan, role, name) for role, name in roles],
         "entities": plan.entities,
@@ -4469,7 +4527,7 @@ def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any
 
 
 class Draft(NamedTuple):
-    """What a brief became: a blueprint a variant (records absent or only ids); `left_out` holds {"text", "reason"}."""
+    """What a brief became: a blueprint a variant (records only ids); `left_out`: {"text", "reason"}."""
 
     title: str
     slug: str
@@ -4480,9 +4538,9 @@ class Draft(NamedTuple):
 
 
 def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
-    """Blueprints for the first `variants` letters from a brief in any language, by rules; the same for the same text.
+    """Blueprints for the first `variants` letters from a brief in any language: by rules, always the same.
 
-    Entities, roles and flows are equal over the variants. `seed` None: derived from the brief. Never fails on a legal brief.
+    Entities, roles and flows are equal over the variants. `seed` None: from the brief. It never fails.
     """
     import copy
     import hashlib

@@ -4512,13 +4512,13 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
 # ======================================================================
 # §10 records: seeded fictional data, consistent across entities
 # ======================================================================
-# Rules: uses §01, §03, §07-08; pure. A value is a function of the seed and of the ids of its entity, record and
-# field alone: a new field, row or entity changes no other one. What must agree (e-mail and name, totals, dates and
-# status) follows from other values of the record or of its parents, which are made on demand.
+# Rules: uses §01, §03, §07-08; pure. A value is a function of the seed and of the ids of its entity, record
+# and field alone: a new field, row or entity changes no other one. What must agree (e-mail and name, totals,
+# dates and status) follows from other values of the record or of its parents, which are made on demand.
 
 
 class _Stage(NamedTuple):
-    """How far along a record is: its share of the rows, its planned day seen from today, stems of status values."""
+    """How far a record is: its share of the rows, its planned day seen from today, stems of status values."""
 
     name: str
     share: int
@@ -4529,17 +4529,24 @@ class _Stage(NamedTuple):
 
 # fmt: off
 _STAGES = (  # the first one with a fitting stem counts
-    _Stage("odd", 5, -24, -15, "cancel|annul|storn|no.?show|miss|void|withdr|dropp|overdue|^late|expired|laps|block"
-           "|disput|clawed|stopped|postpon|do not|atras|venc|überf|retard|absent|perdu"),
-    _Stage("over", 6, -30, -1, "failed|reject|declin|refus|^lost|rechaz|abgel|recus|rejeit|bounced|unreach"),
-    _Stage("over", 24, -30, -1, "done|completed|closed|resolv|^paid|delivered|returned|finish|passed|archiv|fixed|verif"
-           "|^over$|^ended|^left|released|shipped|^held|worked|attended|hired|^won|answered|graduat|reimburs|taken|gone|cleared|settled|refund"
-           "|checked out|erledigt|abgeschl|fertig|bezahlt|cerrad|hech|pagad|devuel|entreg|conclu|termin|clôtu|rendu"),
-    _Stage("today", 54, 0, 0, "on site|travel|arriv|checked in|in transit|^on the|playing|loading|running|under ?way"),
-    _Stage("now", 55, -9, -1, "^active|^available|in service|in sto|^free|healthy|^fit|^live|current|registered"
-           "|^vacant|^in use|^activ[oae]|dispon|aktiv|actif"),
-    _Stage("ahead", 54, 1, 45, "plan|sched|book|confirm|upcom|reserv|request|draft|expect|invit|assign|announc|agend"
-           "|accept|approv|prévu|program|geplant|bestätig|^new|to ?do|solicit|demand"),
+    _Stage("odd", 5, -24, -15,
+           "cancel|annul|storn|no.?show|miss|void|withdr|dropp|overdue|^late|expired|laps|block|disput|clawed"
+           "|stopped|postpon|do not|atras|venc|überf|retard|absent|perdu"),
+    _Stage("over", 6, -30, -1,
+           "failed|reject|declin|refus|^lost|rechaz|abgel|recus|rejeit|bounced|unreach"),
+    _Stage("over", 24, -30, -1,
+           "done|completed|closed|resolv|^paid|delivered|returned|finish|passed|archiv|fixed|verif|^over$"
+           "|^ended|^left|released|shipped|^held|worked|attended|hired|^won|answered|graduat|reimburs|taken"
+           "|gone|cleared|settled|refund|checked out|erledigt|abgeschl|fertig|bezahlt|cerrad|hech|pagad"
+           "|devuel|entreg|conclu|termin|clôtu|rendu"),
+    _Stage("today", 54, 0, 0,
+           "on site|travel|arriv|checked in|in transit|^on the|playing|loading|running|under ?way"),
+    _Stage("now", 55, -9, -1,
+           "^active|^available|in service|in sto|^free|healthy|^fit|^live|current|registered|^vacant|^in use"
+           "|^activ[oae]|dispon|aktiv|actif"),
+    _Stage("ahead", 54, 1, 45,
+           "plan|sched|book|confirm|upcom|reserv|request|draft|expect|invit|assign|announc|agend|accept"
+           "|approv|prévu|program|geplant|bestätig|^new|to ?do|solicit|demand"),
     _Stage("now", 54, -9, -1, ""),
 )
 _FIRST, _LAST = _Stage("ahead", 15, 1, 45, ""), _Stage("over", 25, -30, -1, "")
@@ -4553,10 +4560,13 @@ _DATES = (  # what a date means by its field id; with two numbers, a day at that
     ("later", 6, 400, "expir|renew|warrant|insur|until|caduc|retire"),
     ("due", 0, 0, "due|deadline|_by$|eta$|close_date|respond|remind|fällig|échéance|limit|needed"),
     ("end", 0, 0, "^ends?_|_ends?$|^end$|^to$|_to$|^fin|finish|depart|check_?out|^ende|hasta|salida"),
-    ("over", 0, 0, "done|closed|complet|resolv|return|paid|deliver|releas|reach|thank|arrived|signed|dispens|left|fixed"
+    ("over", 0, 0,
+     "done|closed|complet|resolv|return|paid|deliver|releas|reach|thank|arrived|signed|dispens|left|fixed"
      "|verif|answer|decided|approved|removed|pagad|cierre|retour|bezahlt|devol"),
-    ("made", 0, 0, "creat|open|recei|report|submit|request|appl|regist|rais|order|found|logg|issue|plac|post|sent|writ"
-     "|occur|read_|taken|moved|spent|award|publish|enrol|record|enter|measur|collect|added|scan|pledg|given|weigh"
+    ("made", 0, 0,
+     "creat|open|recei|report|submit|request|appl|regist|rais|order|found|logg|issue|plac|post|sent|writ"
+     "|occur|read_|taken|moved|spent|award|publish|enrol|record|enter|measur|collect|added|scan"
+     "|pledg|given|weigh"
      "|rated|said|asked|erstellt|eingang|créé|out_on"),
     ("start", 0, 0, "start|^from|_from$|begin|arriv|check_?in|valid|inicio|début|beginn|desde"),
     ("plan", 0, 0, ""),
@@ -4565,143 +4575,157 @@ _LONG = "lease|tenan|contract|agreement|subscri|polic|permit|licen|membership|se
 _AFTER = "finding|defect|payment|result|feedback|review|corrective|snag|outcome|score|remark|charge|follow"
 _LOGS = "entry|_log$|^log|reading|record|diary|note|weight|movement|history|receipt|scrap|expense"
 _OUTCOME = "result|outcome|resolution|minutes|feedback|_back$|effective|signed_by|decision_note|root_cause"
-_TOTAL, _COPIED, _LENGTH = "total|amount|sum$|^cost$", "price|rent|fee|fare|amount", "^(?!.*(break|notice|lead|estim))"
+_TOTAL, _COPIED = "total|amount|sum$|^cost$", "price|rent|fee|fare|amount"
+_LENGTH, _END_WORDS = "^(?!.*(break|notice|lead|estim))", "^ends?_|^to$|depart|check_?out"
 _SHOWN = "used|progress|complet|done|probab|spent|reached|filled"
 _TRUE = (  # in which stage a boolean is true, else in how many of a hundred records
     ("over", 0, "paid|check|done|compl|return|sign|billed|seal|thank|releas|approv|clos|resolved|arriv"),
-    ("ahead", 0, "unread|^new"), ("", 25, "block|urgent|^vip|abnormal|damag|late|private|pinned|auto|estimated"),
+    ("ahead", 0, "unread|^new"),
+    ("", 25, "block|urgent|^vip|abnormal|damag|late|private|pinned|auto|estimated"),
     ("", 80, ""),
 )
-_PAST_DAYS = (-2400, -60)
+_PAST_DAYS, _PAST_STATUS = (-2400, -60), "expired|ended|lapsed|due"
 _FANOUT = (0, 255, 205, 240, 215, 248, 190)  # how readily each of seven parents in turn takes a child
 _PROGRESS = {"odd": (5, 60), "over": (100, 100), "today": (30, 80), "now": (20, 90), "ahead": (0, 10)}
 _ROWS = {"people": (9, 14), "few": (5, 8), "child": (30, 44), "work": (18, 28), "thing": (10, 16)}
 _QUARTERS, _UPPER, _STOCKED, _RATINGS = (33, 62), (110, 140), (120, 700), (5, 4, 4, 3, 5, 2, 4, 3, 1, 4)
-_CODES = (  # N running number, P initials, # digit, @ letter
-    ("P-####", "sku|article|^tag|_tag|tag_no"), ("S-######", "serial"), ("@@-###", "^model$"), ("@-#####", "^meter$"),
-    ("F-####", "^(invoice|inspection|application|release|.*order)$"), ("@@ ## @@@", "registration|plate"),
-    ("978-0-555-#####-#", "isbn"), ("4000######", "barcode|^ean"), ("v#.#", "version"), ("P-###", "batch|lot_no"),
-    ("TR ### ### ###", "track"), ("@-##", "bed$|_bed|shelf|bin$|position|plot|^bay"),
+_CODES = (  # N running number, P initials of the entity, F of the field, # digit, @ letter
+    ("P-####", "sku|article|^tag|_tag|tag_no"), ("S-######", "serial"), ("@@-###", "^model$"),
+    ("@-#####", "^meter$"), ("F-####", "^(invoice|inspection|application|release|.*order)$"),
+    ("@@ ## @@@", "registration|plate"), ("978-0-555-#####-#", "isbn"), ("4000######", "barcode|^ean"),
+    ("v#.#", "version"), ("P-###", "batch|lot_no"), ("TR ### ### ###", "track"),
+    ("@-##", "bed$|_bed|shelf|bin$|position|plot|^bay"),
     ("P-N", "refer|number|_no$|^no$|code$|^nr|numer|número|_ref$|_id$"), ("", ""),
 )
 _SUMS = (  # money of a parent that is the sum of its children's
-    ("^(net|total|subtotal|sum)|_total$", "line|item|position"), ("^(spent|actual)", "expense|cost|purchase"),
+    ("^(net|total|subtotal|sum)|_total$", "line|item|position"),
+    ("^(spent|actual)", "expense|cost|purchase"),
     ("^(raised|collected|received)", "donation|gift|pledge|contribution"),
 )
 _PARTS = (  # a number that is a part of another one of the record
-    ("spent|actual", "planned|budget|limit"), ("raised|collected", "goal|target"), ("reached|achieved", "target|goal"),
-    ("used|taken|booked|filled|sold", "capacity|places|seats|copies"), ("^paid", "total|amount"),
+    ("spent|actual", "planned|budget|limit"), ("raised|collected", "goal|target"),
+    ("reached|achieved", "target|goal"), ("used|taken|booked|filled|sold", "capacity|places|seats|copies"),
+    ("^paid", "total|amount"),
 )
-_PERSONS = frozenset("""person contact customer client member volunteer candidate applicant patient student pupil guest
-visitor attendee employee worker colleague technician engineer nurse doctor driver teacher tutor coach trainer guide
-tenant resident owner holder borrower donor requester reporter recipient passenger author guardian parent speaker
-player referee user learner child adult participant buyer seller agent operator inspector officer warden porter
-supervisor manager examiner witness artist performer musician chef cook cleaner caretaker dispatcher therapist dentist
-physio vet breeder staff lead escort landlord maker neighbour organiser chair assignee approver reviewer clinician to from
-with by""".split())
-_OUTSIDERS = "patient|customer|client|guest|visitor|tenant|member|student|pupil|applicant|attendee|parent|buyer|donor"
+_PERSONS = frozenset("""
+person contact customer client member volunteer candidate applicant patient student pupil guest visitor
+attendee employee worker colleague technician engineer nurse doctor driver teacher tutor coach trainer
+guide tenant resident owner holder borrower donor requester reporter recipient passenger author guardian
+parent speaker player referee user learner child adult participant buyer seller agent operator inspector
+officer warden porter supervisor manager examiner witness artist performer musician chef cook cleaner
+caretaker dispatcher therapist dentist physio vet breeder staff lead escort landlord maker neighbour
+organiser chair assignee approver reviewer clinician to from with by
+""".split())
 _SOMEBODY = "(^|_)(" + "|".join(sorted(_PERSONS)) + ")$"
-_PAST_STATUS = "expired|ended|lapsed|due"
+_OUTSIDERS = "patient|customer|client|guest|visitor|tenant|member|student|pupil|applicant|attendee|donor"
 _STAFF = ("employee", "staff", "staff_member", "team_member", "colleague", "worker", "user", "volunteer")
-_AREAS, _DOMAINS, _END_WORDS = ("201", "303", "415", "512", "617"), ("com", "org", "net"), "^ends?_|^to$|depart|check_?out"
-_SIGNS, _UNFIT = {"number": "", "money": "$", "percent": "%", "duration": "~"}, ("ass", "tit", "cum", "sex", "die")
-_UNSPLIT = {ord("ø"): "o", ord("ł"): "l", ord("ß"): "ss", ord("æ"): "ae", ord("ı"): "i", ord("đ"): "d"}
+_AREAS, _DOMAINS = ("201", "303", "415", "512", "617"), ("com", "org", "net")
+_UNFIT = ("ass", "tit", "cum", "sex", "die")
+_UNSPLIT = {ord("ø"): "o", ord("ł"): "l", ord("ß"): "ss", ord("æ"): "ae", ord("\u0131"): "i", ord("đ"): "d"}
 _MONTHS = "January February March April May June July August September October November December"
 _TITLED = ("name", "title", "subject", "label", "nombre", "nom", "titre", "titulo")
 # Names in groups of eight that go together.
 _GIVEN_AND_FAMILY = ("""
-Alice Owen Hazel Miles Edith Rufus Nora Callum Mara Henrik Astrid Søren Linnea Mikkel Sigrid Jonas Amara Chidi Ngozi
-Emeka Folake Tunde Ifeoma Kelechi Priya Arjun Meera Rohan Kavita Nikhil Leela Dev Yuki Haruto Aiko Kenji Sakura Daichi
-Emi Naoki Lucía Mateo Inés Diego Camila Álvaro Paloma Joaquín Agnieszka Tomasz Kasia Marek Zofia Piotr Danuta Wojtek
-Leyla Emre Aylin Kerem Defne Baran Selin Cem Giulia Marco Chiara Luca Elisa Matteo Bianca Dario Mei Jian Lan Wei Xiu Bo
-Ling Tao Ana Rui Beatriz Tiago Catarina Duarte Joana Nuno Amina Yusuf Halima Idris Salma Karim Noor Tariq Anneke Bram
-Femke Joost Sanne Ruben Lotte Daan Siobhán Cormac Aoife Declan Niamh Fergal Orla Eoin Léa Bastien Margaux Hugo Élodie
-Rémi Solène Yann""", """
-Ashdown Whitlock Pemberly Thornbury Hartwell Fenwick Brackley Lockyer Lindqvist Aaberg Solheim Nygaard Dahlström
-Ekeland Hovland Brandvold Okoro Adeyemi Nwankwo Balogun Eze Oyelaran Onwudiwe Afolabi Raghavan Deshmukh Kulkarni
-Bhattal Iyengar Solanki Venkatesh Chaudhary Morinaga Takeda Hoshino Kurosaki Ishiwata Nakagome Fujisawa Sonoda
-Villaseñor Quiroga Ibarra Montalvo Echeverri Salcedo Zamorano Urrutia Wiśniak Kowalczyk Zielonka Borowska Sadowy
-Malinowy Czerniak Gajda Yıldıran Karaca Demirbaş Aksoylu Tuncay Erbil Sezgin Ozanoglu Bellandi Ferraro Montesi
-Carbonell Ruggeri Valtorta Brunelli Scarpa Huang Zhao Qiu Fang Shen Lu Cai Tan Figueira Brandão Salgueiro Matoso Teles
-Vilhena Carvalhal Pestana Haddad Mansoor Benali Saleh Khoury Rahmani Othman Daher Verhoeven Dijkman Hoekstra Brouwer
-Zandstra Kuipers Terpstra Wolthuis Brannigan Cassidy Devaney Fallon Hegarty Kinsella Mulcahy Tierney Beaulieu
-Charpentier Delorme Fauvel Lacombe Marchand Perrin Roussel""")
-_ARABIC = ("ليلى=layla سامي=sami نور=nour كريم=karim هدى=huda عمر=omar رنا=rana ياسر=yaser",
-           "حداد=haddad منصور=mansour نجار=najjar سالم=salem درويش=darwish خطيب=khatib عزام=azzam زيدان=zidan")
+Alice Owen Hazel Miles Edith Rufus Nora Callum Mara Henrik Astrid Søren Linnea Mikkel Sigrid Jonas Amara
+Chidi Ngozi Emeka Folake Tunde Ifeoma Kelechi Priya Arjun Meera Rohan Kavita Nikhil Leela Dev Yuki
+Haruto Aiko Kenji Sakura Daichi Emi Naoki Lucía Mateo Inés Diego Camila Álvaro Paloma Joaquín Agnieszka
+Tomasz Kasia Marek Zofia Piotr Danuta Wojtek Leyla Emre Aylin Kerem Defne Baran Selin Cem Giulia Marco
+Chiara Luca Elisa Matteo Bianca Dario Mei Jian Lan Wei Xiu Bo Ling Tao Ana Rui Beatriz Tiago Catarina
+Duarte Joana Nuno Amina Yusuf Halima Idris Salma Karim Noor Tariq Anneke Bram Femke Joost Sanne Ruben
+Lotte Daan Siobhán Cormac Aoife Declan Niamh Fergal Orla Eoin Léa Bastien Margaux Hugo Élodie Rémi
+Solène Yann""", """
+Ashdown Whitlock Pemberly Thornbury Hartwell Fenwick Brackley Lockyer Lindqvist Aaberg Solheim Nygaard
+Dahlström Ekeland Hovland Brandvold Okoro Adeyemi Nwankwo Balogun Eze Oyelaran Onwudiwe Afolabi Raghavan
+Deshmukh Kulkarni Bhattal Iyengar Solanki Venkatesh Chaudhary Morinaga Takeda Hoshino Kurosaki Ishiwata
+Nakagome Fujisawa Sonoda Villaseñor Quiroga Ibarra Montalvo Echeverri Salcedo Zamorano Urrutia Wiśniak
+Kowalczyk Zielonka Borowska Sadowy Malinowy Czerniak Gajda Yüceler Karaca Demirbaş Aksoylu Tuncay Erbil
+Sezgin Ozanoglu Bellandi Ferraro Montesi Carbonell Ruggeri Valtorta Brunelli Scarpa Huang Zhao Qiu Fang
+Shen Lu Cai Tan Figueira Brandão Salgueiro Matoso Teles Vilhena Carvalhal Pestana Haddad Mansoor Benali
+Saleh Khoury Rahmani Othman Daher Verhoeven Dijkman Hoekstra Brouwer Zandstra Kuipers Terpstra Wolthuis
+Brannigan Cassidy Devaney Fallon Hegarty Kinsella Mulcahy Tierney Beaulieu Charpentier Delorme Fauvel
+Lacombe Marchand Perrin Roussel""")
+_ARABIC = (
+    "ليلى=layla سامي=sami نور=nour كريم=karim هدى=huda عمر=omar رنا=rana ياسر=yaser",
+    "حداد=haddad منصور=mansour نجار=najjar سالم=salem درويش=darwish خطيب=khatib زيدان=zidan قاسم=qasim",
+)
 _HARD_NAMES = {6: "Maria-Fernanda Alejandra Konstantinopoulou-Villaseñor de la Cruz", 9: "ليلى حداد"}
 _RANGES = """
 =1:120:1 capacity=8:240:4 places=8:30:2 party_size=1:8:1 party=1:8:1 people=1:12:1 guests=2:60:1
-attendees=4:40:1 mileage=4000:180000:10 visit.mileage=2:140:1 age=3:88:1 height=150:196:1 tree.height=3:28:1
-width=20:240:5 length=20:400:5 depth=10:90:5 weight=1:90:.5 animal.weight=2:60:.5 parcel.weight=.3:24:.1
-shipment.weight=40:2400:10 container.weight=800:24000:50 score=0:5:1 quantity=1:24:1 stock=0:240:1
-hand=0:240:1 reorder=5:40:5 at=5:40:5 minimum=5:40:5 votes=0:140:1 version=1:7:1 seats=1:50:1
-employees=4:900:1 rooms=1:6:1 area=28:240:2 stops=4:18:1 distance=3:180:1 attempt=1:3:1 attempts=1:4:1
-injured=0:2:1 damaged=0:2:1 scrap=0:9:1 copies=1:8:1 published=1958:2025:1 year=1998:2026:1 serves=2:12:2
-portions=2:120:2 dishes=3:9:1 changes=4:60:1 openings=1:4:1 instalments=2:6:1 credits=3:12:1 games=0:34:1
-size=3:9:1 items=2:14:1 lines=1:9:1 floor=0:6:1 target=20:200:5 goal=20:200:5 value=40:9800:1
-temperature=2:24:.5 score.value=10:100:1 rating.value=1:10:1 result.value=1:100:1 days=1:15:1 nights=1:9:1
-hours=.25:9:.25 pages=4:320:1 points=0:60:1 position=1:12:1 rank=1:20:1 order=1:12:1 count=1:40:1
-withdrawal=3:35:1 reminders=0:3:1 kg=1:90:.5 level=0:100:1 age_days=1:60:1 player.number=1:99:1
-tree.age=4:120:1 $=20:2400:5 $price=2.5:180:.1 $cost=12:900:.5 $unit_cost=.4:60:.1 $fee.amount=5:180:.5
-$claim.amount=8:640:.05 $expense.amount=8:640:.05 $cost_per_portion=.6:4.8:.05 $rent=450:2400:10
-$plot.rent=24:160:2 $deposit=300:3000:50 $salary=28000:74000:500 $from=28000:60000:500
-$salary_expectation=28000:74000:500 $budget=2000:90000:500 $planned=2000:90000:500 $spent=500:60000:50
-$goal=2000:60000:500 $fee=5:240:2.5 $fare=6:90:.5 $hire=60:900:10 $rate=9:120:.5 $total=40:6400:.05
-$amount=12:1800:.05 $net=40:5200:.05 $value=500:48000:50 $tool.value=15:900:5 $lifetime_value=120:9800:5
-$annual_value=4000:240000:500 $insured_value=200:60000:100 $charge=20:480:5 $effect=0:12000:100
-$raised=200:40000:10 %=5:95:5 %discount=0:15:5 %tax=20:20:1 %vat=20:20:1 %attendance=72:100:1 %fte=50:100:10
-%score=52:100:1 %yield=84:99:1 %humidity=35:70:1 ~=15:180:15 ~break=15:45:15 ~period=43200:129600:43200
-~time=10:120:5 ~lead=2880:30240:1440 ~lead_time=2880:30240:1440 ~runtime=12000:540000:60 ~total=240:13200:60
+attendees=4:40:1 mileage=4000:180000:10 visit.mileage=2:140:1 age=3:88:1 height=150:196:1
+tree.height=3:28:1 width=20:240:5 length=20:400:5 depth=10:90:5 weight=1:90:.5 animal.weight=2:60:.5
+parcel.weight=.3:24:.1 shipment.weight=40:2400:10 container.weight=800:24000:50 score=0:5:1
+quantity=1:24:1 stock=0:240:1 hand=0:240:1 reorder=5:40:5 at=5:40:5 minimum=5:40:5 votes=0:140:1
+version=1:7:1 seats=1:50:1 employees=4:900:1 rooms=1:6:1 area=28:240:2 stops=4:18:1 distance=3:180:1
+attempt=1:3:1 attempts=1:4:1 injured=0:2:1 damaged=0:2:1 scrap=0:9:1 copies=1:8:1 published=1958:2025:1
+year=1998:2026:1 serves=2:12:2 portions=2:120:2 dishes=3:9:1 changes=4:60:1 openings=1:4:1
+instalments=2:6:1 credits=3:12:1 games=0:34:1 size=3:9:1 items=2:14:1 lines=1:9:1 floor=0:6:1
+target=20:200:5 goal=20:200:5 value=40:9800:1 temperature=2:24:.5 score.value=10:100:1
+rating.value=1:10:1 result.value=1:100:1 days=1:15:1 nights=1:9:1 hours=.25:9:.25 pages=4:320:1
+points=0:60:1 position=1:12:1 rank=1:20:1 order=1:12:1 count=1:40:1 withdrawal=3:35:1 reminders=0:3:1
+kg=1:90:.5 level=0:100:1 age_days=1:60:1 player.number=1:99:1 tree.age=4:120:1 $=20:2400:5
+$price=2.5:180:.1 $cost=12:900:.5 $unit_cost=.4:60:.1 $fee.amount=5:180:.5 $claim.amount=8:640:.05
+$expense.amount=8:640:.05 $cost_per_portion=.6:4.8:.05 $rent=450:2400:10 $plot.rent=24:160:2
+$deposit=300:3000:50 $salary=28000:74000:500 $from=28000:60000:500 $salary_expectation=28000:74000:500
+$budget=2000:90000:500 $planned=2000:90000:500 $spent=500:60000:50 $goal=2000:60000:500 $fee=5:240:2.5
+$fare=6:90:.5 $hire=60:900:10 $rate=9:120:.5 $total=40:6400:.05 $amount=12:1800:.05 $net=40:5200:.05
+$value=500:48000:50 $tool.value=15:900:5 $lifetime_value=120:9800:5 $annual_value=4000:240000:500
+$insured_value=200:60000:100 $charge=20:480:5 $effect=0:12000:100 $raised=200:40000:10 %=5:95:5
+%discount=0:15:5 %tax=20:20:1 %vat=20:20:1 %attendance=72:100:1 %fte=50:100:10 %score=52:100:1
+%yield=84:99:1 %humidity=35:70:1 ~=15:180:15 ~break=15:45:15 ~period=43200:129600:43200 ~time=10:120:5
+~lead=2880:30240:1440 ~lead_time=2880:30240:1440 ~runtime=12000:540000:60 ~total=240:13200:60
 ~hours=240:13200:60 ~estimate=60:960:30 ~length=45:180:15 ~shift.length=420:480:30
 ~guest.length=1440:4320:1440 ~event.length=120:480:30 born=19:84:1 bornstudent.=7:18:1 bornpupil.=6:16:1
 bornanimal.=0:14:1 borndog.=0:14:1 borncat.=0:14:1 bornewe.=1:8:1 bornram.=1:7:1 bornlamb.=0:1:1
 bornplayer.=17:36:1
 """
-# `@words: heads + tails`: a phrase is a head and a tail. Words are entities (for titles), fields, or `entity.field`.
+# `@words: heads + tails`: a phrase is a head and a tail. Words are entities (their titles), fields or
+# `entity.field`.
 _TOPICS = """
 @equipment machine lift inspection.asset work_order.asset: Circulation pump|Passenger lift|Air
-compressor|Gas boiler| Ventilation unit|Conveyor|Packing line|Cold store|Water heater|Emergency generator +
-A|B|C|north|south
-@asset device: Notebook 14 inch|Label printer|Tablet|Projector|Monitor 27 inch|Headset|Scanner|Camera + |,
-pool|, spare
-@product stock_item item part material: Folding table|LED work lamp|Oak shelf|Label roll|Hex bolt M8|Copper
-pipe 15 mm| Cotton apron|Paint roller|Storage crate|Cable drum|Safety gloves|Filter cartridge + |, small|,
-large|, set of 10
+compressor|Gas boiler| Ventilation unit|Conveyor|Packing line|Cold store|Water heater|Emergency
+generator + A|B|C|north|south
+@asset device: Notebook 14 inch|Label printer|Tablet|Projector|Monitor 27 inch|Headset|Scanner|Camera +
+|, pool|, spare
+@product stock_item item part material: Folding table|LED work lamp|Oak shelf|Label roll|Hex bolt
+M8|Copper pipe 15 mm| Cotton apron|Paint roller|Storage crate|Cable drum|Safety gloves|Filter cartridge
++ |, small|, large|, set of 10
 @tool loan.item: Cordless drill|Extension ladder|Party tent|Pressure washer|Hedge trimmer|Sewing
 machine|Cargo bike| Carpet cleaner|Folding bench|Tile cutter + |, large|, spare
-@vehicle make_model: Panel van|Electric hatchback|Tipper truck|Minibus|Flatbed truck|Estate car + |, long|,
-2023
-@room resource space hall: Birch|Cedar|Harbour|Orchard|Lantern|Garden|Mill|Summit|River|Attic + room|hall
+@vehicle make_model: Panel van|Electric hatchback|Tipper truck|Minibus|Flatbed truck|Estate car + |,
+long|, 2023
+@room resource space hall: Birch|Cedar|Harbour|Orchard|Lantern|Garden|Mill|Summit|River|Attic +
+room|hall
 @site place venue location property premises branch depot pickup_point road_closure base zone field farm
-area: Alder Court| Mill Lane|Northbrook|Harbour Gate|Quarry Road|Eastmere|Orchard Row|Station Yard|Fallow
-Hill|Lower Wharf + |, north side|, east wing|, unit 4
-@company supplier organisation carrier sponsor manufacturer employer contractor: Brightwater|Northgate|Alder
-& Finch| Fernhill|Copperfield|Lowland|Tidewell|Oakmere|Stonebridge|Larkfield +
-Supplies|Logistics|Joinery|Foods|Services|Works
+area: Alder Court| Mill Lane|Northbrook|Harbour Gate|Quarry Road|Eastmere|Orchard Row|Station
+Yard|Fallow Hill|Lower Wharf + |, north side|, east wing|, unit 4
+@company supplier organisation carrier sponsor manufacturer employer contractor:
+Brightwater|Northgate|Alder & Finch| Fernhill|Copperfield|Lowland|Tidewell|Oakmere|Stonebridge|Larkfield
++ Supplies|Logistics|Joinery|Foods|Services|Works
 @team flock fixture.home fixture.away match.home match.away:
 Red|North|Harbour|Granite|Swift|Valley|Amber|Lowland + Rovers|United|Wanderers
 @crew: Red|North| Harbour|Blue|Night|Valley + crew|crew 2
-@task action step next_step corrective_action milestone: Confirm|Prepare|Review| Update|Send|Check|Book +
-the delivery dates|the access list|the floor plan|the cost estimate|the handover notes|the safety signs|the
-photographs
+@task action step next_step corrective_action milestone: Confirm|Prepare|Review| Update|Send|Check|Book
++ the delivery dates|the access list|the floor plan|the cost estimate|the handover notes|the safety
+signs|the photographs
 @project contract budget campaign: Harbour hall|Mill Lane|Library|Old bakery|Riverside|Town
 square|Depot|School garden + refurbishment|extension|energy survey|relocation|redesign
 @deal opportunity lead quote proposal offer: Office move|Annual service|Garden design|Roof repair|Staff
 training|Lighting upgrade|Catering|Kitchen refit|Website|Fleet lease + |, phase 1|, phase 2|, two sites
-@about: Booking for summer|Invoice of May|Order of last week|Visit on Tuesday|Room on the first floor + |,
-please
-@ticket subject message email: Cannot sign in|Wrong address on the letter|Question about the booking|Change
-of date|Invoice is missing|Keys for the side gate|Printer stays offline|Request for a copy|Late arrival + |,
-again|, for next week|, second request
-@alert reminder announcement notice: Stock below the limit|Service due|Answer overdue|Car park closed|Water
-shut-off|New opening hours + on Friday|this week|until further notice
-@incident service_request request problem complaint: Water under the sink|Door will not close|Heating stays
-cold|Light flickers|Alarm without cause|Noise at night|Blocked drain|Broken window + in the stairwell|on the
-second floor|at the north entrance|in the kitchen|near the lift
-@case matter: Boundary|Lease renewal|Unpaid bill|Estate|Name change|Contract|Noise|Building permit + , first
-letter|, appeal|, hearing|, settlement
+@about: Booking for summer|Invoice of May|Order of last week|Visit on Tuesday|Room on the first floor +
+|, please
+@ticket subject message email: Cannot sign in|Wrong address on the letter|Question about the
+booking|Change of date|Invoice is missing|Keys for the side gate|Printer stays offline|Request for a
+copy|Late arrival + |, again|, for next week|, second request
+@alert reminder announcement notice: Stock below the limit|Service due|Answer overdue|Car park
+closed|Water shut-off|New opening hours + on Friday|this week|until further notice
+@incident service_request request problem complaint: Water under the sink|Door will not close|Heating
+stays cold|Light flickers|Alarm without cause|Noise at night|Blocked drain|Broken window + in the
+stairwell|on the second floor|at the north entrance|in the kitchen|near the lift
+@case matter: Boundary|Lease renewal|Unpaid bill|Estate|Name change|Contract|Noise|Building permit + ,
+first letter|, appeal|, hearing|, settlement
 @finding risk: Handrail loose|Guard missing|Oil leak|Worn brake lining|Fire door wedged open|Label
-unreadable|Cracked tile|Cable unprotected + at gate 2|on landing 3|near the loading bay|in the plant room
+unreadable|Cracked tile|Cable unprotected + at gate 2|on landing 3|near the loading bay|in the plant
+room
 @event meeting screening exhibition: Lantern|Harbour|Spring|Open garden|Winter|Midsummer|Old town +
 concert|fair|reading| open day|workshop
 @excursion: Ridge|Three lakes|Gorge|Summit|Glacier|Forest + walk|day tour|night tour
@@ -4710,14 +4734,15 @@ basics|Choir|Pottery + for beginners|, level 2|, evening class|, weekend
 @book film: The Quiet|The Last|A Northern|Notes from a|Beyond the|The Paper +
 Orchard|Harbour|Winter|Lighthouse| Garden|Railway
 @thesis: Water|Trust|Noise|Timber|Light|Memory + in small towns|and public space|in early schooling
-@recipe menu dish: Roast squash soup|Lentil stew|Herb omelette|Bean chilli|Apple crumble|Barley risotto|Fish
-pie|Beetroot salad|Spinach pancakes|Rice pudding|Chickpea curry|Potato gratin + |, oven baked|, large batch
+@recipe menu dish: Roast squash soup|Lentil stew|Herb omelette|Bean chilli|Apple crumble|Barley
+risotto|Fish pie|Beetroot salad|Spinach pancakes|Rice pudding|Chickpea curry|Potato gratin + |, oven
+baked|, large batch
 @animal patient.animal dog pet:
 Biscuit|Juno|Pepper|Willow|Otto|Clover|Mabel|Rusty|Hazelnut|Figaro|Nettle|Poppy|Saffron
 @document checklist template policy: Site access|Data handling|Fire safety|Cleaning|Onboarding|Lone
 working|Waste sorting|Key handover + policy|procedure|checklist|guide
-@expense_claim claim expense claim.purpose expense_claim.purpose: Train to the client|Team lunch|Hotel, two
-nights|Printer paper|Parking|Course fee|Trade fair ticket|Taxi + |, May|, June|, second part
+@expense_claim claim expense claim.purpose expense_claim.purpose: Train to the client|Team lunch|Hotel,
+two nights|Printer paper|Parking|Course fee|Trade fair ticket|Taxi + |, May|, June|, second part
 @fee charge: Deep cleaning|Late arrival|Spare key|Broken shelf|Extra guest|Paint work|Storage + |, May|,
 June|, half
 @job_opening role job_title: Site|Service|Project|Kitchen|Workshop|Office|Night +
@@ -4725,10 +4750,10 @@ supervisor|assistant|coordinator|lead
 @collection_object object: Bronze weight|Harbour at dusk|Clay lamp|Silver thimble|Ship model|Loom
 shuttle|Field map + |, 1840s|, pair|, fragment
 @prop: Brass key|Cipher wheel|Lantern|Locked chest|Torn map|Star chart + |, spare|, room 2
-@feature_request idea change_request: Dark theme|Export to a spreadsheet|Saved filters|Weekly digest|Bulk
-edit|Calendar feed + |on phones|for teams|per role
-@goal: Read twelve books|Walk every day|Save for a bicycle|Learn a language|Answer within an hour|Halve the
-waste
+@feature_request idea change_request: Dark theme|Export to a spreadsheet|Saved filters|Weekly
+digest|Bulk edit|Calendar feed + |on phones|for teams|per role
+@goal: Read twelve books|Walk every day|Save for a bicycle|Learn a language|Answer within an hour|Halve
+the waste
 @route line: North|River|Market|Hill|Station|Harbour + loop|round
 @portion allergen allergens allergies dietary: Nuts| Gluten|Milk|Eggs|Celery|Mustard
 @medicine vaccine: Worming drench|Vitamin drops|Eye ointment|Booster|Antibiotic, 5 days| Saline
@@ -4736,12 +4761,11 @@ waste
 @sheep.breed ewe.breed ram.breed lamb.breed flock.breed: Blackface|Hill cross|Longwool|Mountain sheep
 @breed: Terrier mix|Shorthair|Collie|Mountain sheep|Spaniel|Tabby@dose: 5 ml|10 mg|1 tablet|2 drops
 @frequency: once a day|twice a day|weekly@floor: 0|1|2|3@sector: Construction|Health care|Retail|Food
-@period: Spring 2026|Summer 2026|Autumn 2026
-@hours: Mon-Fri 8:00-17:00|Mon-Sat 9:00-18:00|by appointment
+@period: Spring 2026|Summer 2026|Autumn 2026@hours: Mon-Fri 8:00-17:00|Mon-Sat 9:00-18:00|by appointment
 @reason: Planned work|Family matter|Change of plans|Earlier date wanted|Space is needed
 @cause: Wear and tear|Operator error|Wrong part fitted|Missed service
-@transfer.reason move.reason: Closer to therapy|Isolation needed|Step down from intensive care|Ward closes
-for cleaning
+@transfer.reason move.reason: Closer to therapy|Isolation needed|Step down from intensive care|Ward
+closes for cleaning
 @purpose: Regular check|Handover|Repair|Measuring|Advice + |, follow-up|, second date
 @tags features skills: indoor|urgent|regular|evening|quiet|accessible|first aid|languages
 @contact.tags: key account| newsletter|referral|local
@@ -4751,17 +4775,55 @@ Eastmere|, Lower Fallow|, Kingsferry|, Marlow End
 @description details problem summary: First seen on Monday morning.|Reported by two people
 independently.|Happens every few days.|Was repaired once before. + It gets in the way of daily work.|A
 photograph is on file.|Access is through the side door.|Please call before coming.
+@appointment.notes: Prefers mornings.|First visit after the holidays.|Brings earlier records.|Needs the
+ground floor.|Asked for the same person.|Will be accompanied. + |Reminder sent.|Confirmed by telephone.
+@patient.notes: Exercises going well.|Referred by the family.|Prefers mornings.|Needs an
+interpreter.|Asked about side effects. + |Review with the whole team.|No change since last time.
+@customer.notes contact.notes: Prefers e-mail.|Wants one invoice a month.|Asked for a call back.|Pays on
+time.| Met at the spring fair.|New address from July. + |Next talk in autumn.|Knows the team well.
+@guest.requests: Quiet room.|Vegetarian meals.|Arrives late.|Two extra chairs.|Parking for a van.|Ground
+floor.
+@site.access_notes: Key at the front desk.|Ring twice, then wait.|Loading from the yard only.|No parking
+before nine.|Steps at the main door. + |Code changes each month.|Ask for the caretaker.
+@inspection.remarks: All points in order.|Emergency call tested.|Slight wear, within limits.|Sign
+replaced on site.|Guard rail adjusted.|Lubrication due next time. + |Photograph taken.|Owner
+informed.|Next check in a year.
+@goods_receipt.remarks: Complete, no damage.|One box wet.|Short by two pieces.|Delivery note missing.
+@review.comment: Friendly and on time.|Clear answers, quick help.|A little late, but careful.|Would book
+again.| The room was cold.|Good value. + |Thank you all.|Could be cheaper.
+@recipe.method: Soften the onions, add the rest, simmer.|Mix, rest for an hour, bake until
+golden.|Roast, stir twice, season.|Cook in two batches, season at the end. + |Keeps for two days.|Serve
+at once.
+@notice.body alert.body reminder.body: Please use the side entrance until Friday.|The desk closes at two
+o'clock.|Bring your card next time.|Check the list before you leave. + |Thank you.|Questions to the
+front desk.
+@note.body record.body entry.body: Walked the round, nothing unusual.|Replaced the filter, tested
+twice.|Spoke to both sides, agreed on Friday.|Counted again, two missing. + |Weather dry.|Continued
+tomorrow.
+@case.summary: Both sides asked for a written answer.|Documents complete, waiting for a date.|Talks
+continue, no deadline yet.|Appeal possible until the end of the month. + |Next step is with us.|Next
+step is with them.
+@risk.mitigation: Second key holder named.|Weekly check by the shift lead.|Spare part kept on
+site.|Training repeated each spring.
+@quote.terms: Valid for thirty days.|Half on order, half on delivery.|Travel included.|Prices without
+tax.
+@permit.conditions: Only between 7 and 19 o'clock.|Not transferable.|Quiet at night.|Renew four weeks
+before the end.
+@leave_request.reason: Family visit|Moving house|Long weekend|Medical appointment|Summer holiday
+@stock_movement.reason: Counted again|Used on site|Returned|Broken in transit|Order arrived
 @notes: All as expected.|Asked for a call back in the afternoon.|Bring the second key.|Prefers
-mornings.|Waiting for an answer.|Spoke to the front desk. + |Next look in four weeks.|No further steps.|See
-also last month.
+mornings.|Waiting for an answer.|Spoke to the front desk. + |Next look in four weeks.|No further
+steps.|See also last month.
 @remarks comment note: Everything in order.|Slight wear, still within limits.|Cleaned and adjusted.|One
 screw replaced.| Better than last time.|Needs a second look. + |Next check in four weeks.|Photograph
 taken.|No further steps.
-@outcome result resolution feedback minutes: Everything works again.|Two small points remain.|Agreed on the
-next date.| Very satisfied, would come again. + |Report sent the same day.|A second visit is planned.
+@outcome result resolution feedback minutes: Everything works again.|Two small points remain.|Agreed on
+the next date.| Very satisfied, would come again. + |Report sent the same day.|A second visit is
+planned.
 @lab_test.result: Within range|Slightly raised|Negative|To be repeated|Positive
 @body reply: Good morning, could we move this to Thursday?|Thank you, that works for us.|We are still
-waiting for an answer.|The key was not where we expected it. + |Kind regards.|Please confirm by tomorrow.
+waiting for an answer.|The key was not where we expected it. + |Kind regards.|Please confirm by
+tomorrow.
 @terms conditions method mitigation instructions: Prepare everything the day before.|Keep the passage
 clear.|Two people are needed.|Check the label before use. + |Valid until revoked.|Allow ten minutes.
 @lang.de: Termin bestätigt.|Unterlagen fehlen noch.|Rückruf am Nachmittag.|Alles in Ordnung.
@@ -4769,7 +4831,8 @@ clear.|Two people are needed.|Check the label before use. + |Valid until revoked
 @lang.fr: Rendez-vous confirmé.|Il manque un document.|Rappeler l'après-midi.| Tout est en ordre.
 @lang.pt: Consulta confirmada.|Falta um documento.|Tudo em ordem.
 @lang.it: Appuntamento confermato.|Manca un documento.|Tutto in ordine.
-@lang.nl: Afspraak bevestigd.|Document ontbreekt nog.|Alles in orde.@lang.ja: 確認済み。|書類待ち。| 午後に折り返し。|問題なし。
+@lang.nl: Afspraak bevestigd.|Document ontbreekt nog.|Alles in orde.
+@lang.ja: 確認済み。|書類待ち。|午後に折り返し。|問題なし。
 @lang.ar: تم التأكيد.|بانتظار المستندات.|كل شيء على ما يرام.
 """
 # fmt: on
@@ -4828,13 +4891,8 @@ class _Kind:
     """An entity: its words, what its records are, the stages of its status, what its dates mean."""
 
     def __init__(self, entity: Mapping[str, Any], lang: str) -> None:
-        self.id, self.label, self.display, self.lang = (
-            entity["id"],
-            entity["label"],
-            entity["display"],
-            lang[:2],
-        )
-        self.fields, self.found = {field["id"]: field for field in entity["fields"]}, {}
+        self.id, self.label, self.display = entity["id"], entity["label"], entity["display"]
+        self.fields, self.found, self.lang = {field["id"]: field for field in entity["fields"]}, {}, lang[:2]
         known = find_archetype(self.id.replace("_", " ")).name.replace(" ", "_")
         self.words = [self.id, *self.id.split("_")[::-1], known]
         dated = (name for name, field in self.fields.items() if field["type"] in DATE_TYPES)
@@ -4952,7 +5010,7 @@ class _World:
         return f"{given[first + place % NAME_GROUP]} {family[first + place // NAME_GROUP]}"
 
     def crew(self, field: str) -> list[str]:
-        """The names a person field draws from: of the people its words name, of outsiders, else of the staff."""
+        """The names a person field draws from: of people its words name, of outsiders, else of staff."""
         if field not in self.crews:
             outside = re.search(_OUTSIDERS, field)
             fits = [name for name in self.people if set(field.split("_")) & set(name.split("_"))]
@@ -5049,7 +5107,7 @@ class _Row:
 
 
 def _milestone(row: _Row, name: str) -> int | str | None:
-    """The day on which the status came to the value a date is named after, "" before; None for other dates."""
+    """The day on which the status came to what a date is named after, "" before; None for other dates."""
     status, stage, days = row.get(row.kind.status), row.stage().name, row.days()
     values = row.kind.fields[row.kind.status]["values"] if status else []
     stems = {word[:STEM_CHARS] for word in name.split("_")}
@@ -5309,7 +5367,7 @@ def _make_email(row: _Row, name: str) -> str:
 
 
 def _make_ref(row: _Row, name: str) -> str:
-    """A parent: the one that a nearer parent has, else drawn, so that some have many children and one has none."""
+    """A parent: the one a nearer parent has, else a drawn one; some have many children and one has none."""
     fields, rank, target = row.kind.fields, row.world.rank, row.kind.fields[name]["entity"]
     before = list(fields)[: list(fields).index(name)]
     used = {row.get(other) for other in before if fields[other].get("entity") == target}
@@ -5329,8 +5387,8 @@ def _make_ref(row: _Row, name: str) -> str:
 
 # fmt: off
 _NUMBER_RULES = {  # the sign of a type in _RANGES, and what its values may follow from
-    "number": ("", _derive_number), "money": ("$", _derive_money, _derive_number), "percent": ("%", _derive_percent),
-    "duration": ("~",),
+    "number": ("", _derive_number), "money": ("$", _derive_money, _derive_number),
+    "percent": ("%", _derive_percent), "duration": ("~",),
 }
 _MAKERS: Mapping[str, Callable[[_Row, str], Any]] = {
     "text": _make_text, "longtext": _make_words, "number": _make_number, "money": _make_number,

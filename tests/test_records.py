@@ -138,13 +138,19 @@ def test_filling_twice_adds_nothing_and_changes_nothing():
     [
         pytest.param("customer", {"id": "c", "name": "Given Name"}, id="a name"),
         pytest.param("customer", {"id": "c", "email": ""}, id="an explicit empty"),
-        pytest.param("inspection", {"id": "inspection-1", "status": "passed", "done_at": ""}, id="a status and no date"),
-        pytest.param("order_line", {"id": "l", "quantity": 3, "unit_price": 2.5, "discount": 0}, id="numbers"),
+        pytest.param(
+            "inspection", {"id": "inspection-1", "status": "passed", "done_at": ""}, id="a status and no date"
+        ),
+        pytest.param(
+            "order_line", {"id": "l", "quantity": 3, "unit_price": 2.5, "discount": 0}, id="numbers"
+        ),
         pytest.param("technician", {"id": "t", "skills": []}, id="an empty list"),
     ],
 )
 def test_what_is_given_stays(name, given):
-    bp = blueprint("customer", "technician", "site", "equipment", "inspection", "order", "product", "order_line")
+    bp = blueprint(
+        "customer", "technician", "site", "equipment", "inspection", "order", "product", "order_line"
+    )
     next(kind for kind in bp["entities"] if kind["id"] == name)["records"] = [given]
     row = filled(bp)[name][0]
     assert {key: row[key] for key in given} == given
@@ -195,7 +201,9 @@ def test_a_new_field_changes_no_other_value(spec):
 def test_a_new_entity_changes_no_other_value(place):
     bp = blueprint()
     before = filled(bp)
-    bp["entities"].insert(place, entity("parking_space", "name:text! site:ref>site covered:boolean rate:money"))
+    bp["entities"].insert(
+        place, entity("parking_space", "name:text! site:ref>site covered:boolean rate:money")
+    )
     after = filled(bp)
     assert {name: after[name] for name in before} == before
 
@@ -260,7 +268,9 @@ def test_every_status_occurs(records, name):
     ids=lambda text: text.replace("_", " "),
 )
 def test_dates_are_in_order(records, name, first, then):
-    wrong = [row for row in records[name] if row[first] and row[then] and not day(row[first]) <= day(row[then])]
+    wrong = [
+        row for row in records[name] if row[first] and row[then] and not day(row[first]) <= day(row[then])
+    ]
     assert wrong == []
     both = [row for row in records[name] if len(row[first]) == len(row[then]) > len(TODAY)]
     assert [row for row in both if row[first] >= row[then]] == []
@@ -358,7 +368,9 @@ def test_stock_fits_its_status(records):
 def test_percents_and_ratings_stay_in_their_bounds(records):
     for rows in records.values():
         for row in rows:
-            assert all(0 <= row[name] <= 100 for name in ("score", "discount", "used") if row.get(name, "") != "")
+            assert all(
+                0 <= row[name] <= 100 for name in ("score", "discount", "used") if row.get(name, "") != ""
+            )
     assert len({row["severity"] for row in records["finding"]}) > 2
 
 
@@ -393,7 +405,9 @@ def test_names_of_records_are_unlike_each_other(records, name):
 
 
 def plain(name: str) -> str:
-    spread = unicodedata.normalize("NFKD", name.lower().translate({ord("ø"): "o", ord("ı"): "i", ord("ł"): "l"}))
+    spread = unicodedata.normalize(
+        "NFKD", name.lower().translate({ord("ø"): "o", ord("ı"): "i", ord("ł"): "l"})
+    )
     return "".join(char for char in spread if char.isascii())
 
 
@@ -424,7 +438,9 @@ def test_hard_values_are_there_but_few(records):
     names = [row["name"] for row in records["customer"]]
     assert any(55 <= len(name) <= 70 for name in names)
     strange = {unicodedata.bidirectional(name[0]) for name in names} & {"R", "AL"}
-    everyone = [name for rows in records.values() for row in rows for name in row.values() if isinstance(name, str)]
+    everyone = [
+        name for rows in records.values() for row in rows for name in row.values() if isinstance(name, str)
+    ]
     right_to_left = {name for name in everyone if name and unicodedata.bidirectional(name[0]) in ("R", "AL")}
     assert len(right_to_left) <= 1
     assert len(strange) <= 1
@@ -453,7 +469,9 @@ def test_other_languages_get_labels_and_no_english(lang, direction):
     if direction == "rtl":
         letters = [unicodedata.bidirectional(row["name"][0]) for row in rows["customer"]]
         assert set(letters) <= {"R", "AL"}
-        assert all(re.fullmatch(r"[a-z]+\.[a-z]+@example\.(com|org|net)", row["email"]) for row in rows["customer"])
+        assert all(
+            re.fullmatch(r"[a-z]+\.[a-z]+@example\.(com|org|net)", row["email"]) for row in rows["customer"]
+        )
 
 
 @pytest.mark.parametrize(

@@ -223,6 +223,7 @@ EMPTY_EVERY = 9
 STEM_CHARS = 5
 FEW_FIELDS = 3
 LENGTH_MAX_MINUTES = 10_000
+TRIES = 40
 QUARTER_MINUTES = 15
 WEEK_DAYS = 7
 WORK_DAYS = 5
@@ -4560,13 +4561,13 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
 # ======================================================================
 # §10 records: seeded fictional data, consistent across entities
 # ======================================================================
-# Rules: uses §01, §03, §07-08; pure. A value is a function of the seed and of the ids of its entity, record and
-# field alone: a new field, row or entity changes no other one. What must agree (e-mail and name, totals, dates and
-# status) follows from other values of the record or of its parents, which are made on demand.
+# Rules: uses §01, §03, §07-08; pure. A value is a function of the seed and of the ids of its entity, record
+# and field alone: a new field, row or entity changes no other one. What must agree (e-mail and name, totals,
+# dates and status) follows from other values of the record or of its parents, which are made on demand.
 
 
 class _Stage(NamedTuple):
-    """How far along a record is: its share of the rows, its planned day seen from today, stems of status values."""
+    """How far a record is: its share of the rows, its planned day seen from today, stems of status values."""
 
     name: str
     share: int
@@ -4577,17 +4578,24 @@ class _Stage(NamedTuple):
 
 # fmt: off
 _STAGES = (  # the first one with a fitting stem counts
-    _Stage("odd", 5, -24, -15, "cancel|annul|storn|no.?show|miss|void|withdr|dropp|overdue|^late|expired|laps|block"
-           "|disput|clawed|stopped|postpon|do not|atras|venc|überf|retard|absent|perdu"),
-    _Stage("over", 6, -30, -1, "failed|reject|declin|refus|^lost|rechaz|abgel|recus|rejeit|bounced|unreach"),
-    _Stage("over", 24, -30, -1, "done|completed|closed|resolv|^paid|delivered|returned|finish|passed|archiv|fixed|verif"
-           "|^over$|^ended|^left|released|shipped|^held|worked|attended|hired|^won|answered|graduat|reimburs|taken|gone|cleared|settled|refund"
-           "|checked out|erledigt|abgeschl|fertig|bezahlt|cerrad|hech|pagad|devuel|entreg|conclu|termin|clôtu|rendu"),
-    _Stage("today", 54, 0, 0, "on site|travel|arriv|checked in|in transit|^on the|playing|loading|running|under ?way"),
-    _Stage("now", 55, -9, -1, "^active|^available|in service|in stock|^free|healthy|^fit|^live|current|registered"
-           "|^vacant|^in use|^activ[oae]|dispon|aktiv|actif"),
-    _Stage("ahead", 54, 1, 45, "plan|sched|book|confirm|upcom|reserv|request|draft|expect|invit|assign|announc|agend"
-           "|accept|approv|prévu|program|geplant|bestätig|^new|to ?do|solicit|demand"),
+    _Stage("odd", 5, -24, -15,
+           "cancel|annul|storn|no.?show|miss|void|withdr|dropp|overdue|^late|expired|laps|block|disput|clawed"
+           "|stopped|postpon|do not|atras|venc|überf|retard|absent|perdu"),
+    _Stage("over", 6, -30, -1,
+           "failed|reject|declin|refus|^lost|rechaz|abgel|recus|rejeit|bounced|unreach"),
+    _Stage("over", 24, -30, -1,
+           "done|completed|closed|resolv|^paid|delivered|returned|finish|passed|archiv|fixed|verif|^over$"
+           "|^ended|^left|released|shipped|^held|worked|attended|hired|^won|answered|graduat|reimburs|taken"
+           "|gone|cleared|settled|refund|checked out|erledigt|abgeschl|fertig|bezahlt|cerrad|hech|pagad"
+           "|devuel|entreg|conclu|termin|clôtu|rendu"),
+    _Stage("today", 54, 0, 0,
+           "on site|travel|arriv|checked in|in transit|^on the|playing|loading|running|under ?way"),
+    _Stage("now", 55, -9, -1,
+           "^active|^available|in service|in sto|^free|healthy|^fit|^live|current|registered|^vacant|^in use"
+           "|^activ[oae]|dispon|aktiv|actif"),
+    _Stage("ahead", 54, 1, 45,
+           "plan|sched|book|confirm|upcom|reserv|request|draft|expect|invit|assign|announc|agend|accept"
+           "|approv|prévu|program|geplant|bestätig|^new|to ?do|solicit|demand"),
     _Stage("now", 54, -9, -1, ""),
 )
 _FIRST, _LAST = _Stage("ahead", 15, 1, 45, ""), _Stage("over", 25, -30, -1, "")
@@ -4601,10 +4609,13 @@ _DATES = (  # what a date means by its field id; with two numbers, a day at that
     ("later", 6, 400, "expir|renew|warrant|insur|until|caduc|retire"),
     ("due", 0, 0, "due|deadline|_by$|eta$|close_date|respond|remind|fällig|échéance|limit|needed"),
     ("end", 0, 0, "^ends?_|_ends?$|^end$|^to$|_to$|^fin|finish|depart|check_?out|^ende|hasta|salida"),
-    ("over", 0, 0, "done|closed|complet|resolv|return|paid|deliver|releas|reach|thank|arrived|signed|dispens|left|fixed"
+    ("over", 0, 0,
+     "done|closed|complet|resolv|return|paid|deliver|releas|reach|thank|arrived|signed|dispens|left|fixed"
      "|verif|answer|decided|approved|removed|pagad|cierre|retour|bezahlt|devol"),
-    ("made", 0, 0, "creat|open|recei|report|submit|request|appl|regist|rais|order|found|logg|issue|plac|post|sent|writ"
-     "|occur|read_|taken|moved|spent|award|publish|enrol|record|enter|measur|collect|added|scan|pledg|given|weigh"
+    ("made", 0, 0,
+     "creat|open|recei|report|submit|request|appl|regist|rais|order|found|logg|issue|plac|post|sent|writ"
+     "|occur|read_|taken|moved|spent|award|publish|enrol|record|enter|measur|collect|added|scan"
+     "|pledg|given|weigh"
      "|rated|said|asked|erstellt|eingang|créé|out_on"),
     ("start", 0, 0, "start|^from|_from$|begin|arriv|check_?in|valid|inicio|début|beginn|desde"),
     ("plan", 0, 0, ""),
@@ -4613,179 +4624,265 @@ _LONG = "lease|tenan|contract|agreement|subscri|polic|permit|licen|membership|se
 _AFTER = "finding|defect|payment|result|feedback|review|corrective|snag|outcome|score|remark|charge|follow"
 _LOGS = "entry|_log$|^log|reading|record|diary|note|weight|movement|history|receipt|scrap|expense"
 _OUTCOME = "result|outcome|resolution|minutes|feedback|_back$|effective|signed_by|decision_note|root_cause"
-_TOTAL, _COPIED, _LENGTH = "total|amount|sum$|^cost$", "price|rent|fee|fare|amount", "^(?!.*(break|notice|lead|estim))"
+_TOTAL, _COPIED = "total|amount|sum$|^cost$", "price|rent|fee|fare|amount"
+_LENGTH, _END_WORDS = "^(?!.*(break|notice|lead|estim))", "^ends?_|^to$|depart|check_?out"
 _SHOWN = "used|progress|complet|done|probab|spent|reached|filled"
 _TRUE = (  # in which stage a boolean is true, else in how many of a hundred records
     ("over", 0, "paid|check|done|compl|return|sign|billed|seal|thank|releas|approv|clos|resolved|arriv"),
-    ("ahead", 0, "unread|^new"), ("", 25, "block|urgent|^vip|abnormal|damag|late|private|pinned|auto|estimated"),
+    ("ahead", 0, "unread|^new"),
+    ("", 25, "block|urgent|^vip|abnormal|damag|late|private|pinned|auto|estimated"),
     ("", 80, ""),
 )
-_PAST_DAYS = (-2400, -60)
+_PAST_DAYS, _PAST_STATUS = (-2400, -60), "expired|ended|lapsed|due"
 _FANOUT = (0, 255, 205, 240, 215, 248, 190)  # how readily each of seven parents in turn takes a child
 _PROGRESS = {"odd": (5, 60), "over": (100, 100), "today": (30, 80), "now": (20, 90), "ahead": (0, 10)}
 _ROWS = {"people": (9, 14), "few": (5, 8), "child": (30, 44), "work": (18, 28), "thing": (10, 16)}
 _QUARTERS, _UPPER, _STOCKED, _RATINGS = (33, 62), (110, 140), (120, 700), (5, 4, 4, 3, 5, 2, 4, 3, 1, 4)
-_CODES = (  # N running number, P initials, # digit, @ letter
-    ("P-####", "sku|article|^tag|_tag|tag_no"), ("S-######", "serial"), ("@@-###", "^model$"), ("@-#####", "^meter$"),
-    ("F-####", "^(invoice|inspection|application|release|.*order)$"), ("@@ ## @@@", "registration|plate"),
-    ("978-0-555-#####-#", "isbn"), ("4000######", "barcode|^ean"), ("v#.#", "version"), ("P-###", "batch|lot_no"),
-    ("TR ### ### ###", "track"), ("@-##", "bed$|_bed|shelf|bin$|position|plot|^bay"),
+_CODES = (  # N running number, P initials of the entity, F of the field, # digit, @ letter
+    ("P-####", "sku|article|^tag|_tag|tag_no"), ("S-######", "serial"), ("@@-###", "^model$"),
+    ("@-#####", "^meter$"), ("F-####", "^(invoice|inspection|application|release|.*order)$"),
+    ("@@ ## @@@", "registration|plate"), ("978-0-555-#####-#", "isbn"), ("4000######", "barcode|^ean"),
+    ("v#.#", "version"), ("P-###", "batch|lot_no"), ("TR ### ### ###", "track"),
+    ("@-##", "bed$|_bed|shelf|bin$|position|plot|^bay"),
     ("P-N", "refer|number|_no$|^no$|code$|^nr|numer|número|_ref$|_id$"), ("", ""),
 )
 _SUMS = (  # money of a parent that is the sum of its children's
-    ("^(net|total|subtotal|sum)|_total$", "line|item|position"), ("^(spent|actual)", "expense|cost|purchase"),
+    ("^(net|total|subtotal|sum)|_total$", "line|item|position"),
+    ("^(spent|actual)", "expense|cost|purchase"),
     ("^(raised|collected|received)", "donation|gift|pledge|contribution"),
 )
 _PARTS = (  # a number that is a part of another one of the record
-    ("spent|actual", "planned|budget|limit"), ("raised|collected", "goal|target"), ("reached|achieved", "target|goal"),
-    ("used|taken|booked|filled|sold", "capacity|places|seats|copies"), ("^paid", "total|amount"),
+    ("spent|actual", "planned|budget|limit"), ("raised|collected", "goal|target"),
+    ("reached|achieved", "target|goal"), ("used|taken|booked|filled|sold", "capacity|places|seats|copies"),
+    ("^paid", "total|amount"),
 )
-_PERSONS = frozenset("""person contact customer client member volunteer candidate applicant patient student pupil guest
-visitor attendee employee worker colleague technician engineer nurse doctor driver teacher tutor coach trainer guide
-tenant resident owner holder borrower donor requester reporter recipient passenger author guardian parent speaker
-player referee user learner child adult participant buyer seller agent operator inspector officer warden porter
-supervisor manager examiner witness artist performer musician chef cook cleaner caretaker dispatcher therapist dentist
-physio vet breeder staff lead escort landlord maker neighbour organiser chair assignee approver reviewer clinician to from
-with by""".split())
-_OUTSIDERS = "patient|customer|client|guest|visitor|tenant|member|student|pupil|applicant|attendee|parent|buyer|donor"
+_PERSONS = frozenset("""
+person contact customer client member volunteer candidate applicant patient student pupil guest visitor
+attendee employee worker colleague technician engineer nurse doctor driver teacher tutor coach trainer
+guide tenant resident owner holder borrower donor requester reporter recipient passenger author guardian
+parent speaker player referee user learner child adult participant buyer seller agent operator inspector
+officer warden porter supervisor manager examiner witness artist performer musician chef cook cleaner
+caretaker dispatcher therapist dentist physio vet breeder staff lead escort landlord maker neighbour
+organiser chair assignee approver reviewer clinician to from with by
+""".split())
+_SOMEBODY = "(^|_)(" + "|".join(sorted(_PERSONS)) + ")$"
+_OUTSIDERS = "patient|customer|client|guest|visitor|tenant|member|student|pupil|applicant|attendee|donor"
 _STAFF = ("employee", "staff", "staff_member", "team_member", "colleague", "worker", "user", "volunteer")
-_AREAS, _DOMAINS, _END_WORDS = ("201", "303", "415", "512", "617"), ("com", "org", "net"), "^ends?_|^to$|depart|check_?out"
-_SIGNS, _UNFIT = {"number": "", "money": "$", "percent": "%", "duration": "~"}, ("ass", "tit", "cum", "sex", "die")
-_UNSPLIT = {ord("ø"): "o", ord("ł"): "l", ord("ß"): "ss", ord("æ"): "ae", ord("ı"): "i", ord("đ"): "d"}
+_AREAS, _DOMAINS = ("201", "303", "415", "512", "617"), ("com", "org", "net")
+_UNFIT = ("ass", "tit", "cum", "sex", "die")
+_UNSPLIT = {ord("ø"): "o", ord("ł"): "l", ord("ß"): "ss", ord("æ"): "ae", ord("\u0131"): "i", ord("đ"): "d"}
 _MONTHS = "January February March April May June July August September October November December"
 _TITLED = ("name", "title", "subject", "label", "nombre", "nom", "titre", "titulo")
 # Names in groups of eight that go together.
 _GIVEN_AND_FAMILY = ("""
-Alice Owen Hazel Miles Edith Rufus Nora Callum Mara Henrik Astrid Søren Linnea Mikkel Sigrid Jonas Amara Chidi Ngozi
-Emeka Folake Tunde Ifeoma Kelechi Priya Arjun Meera Rohan Kavita Nikhil Leela Dev Yuki Haruto Aiko Kenji Sakura Daichi
-Emi Naoki Lucía Mateo Inés Diego Camila Álvaro Paloma Joaquín Agnieszka Tomasz Kasia Marek Zofia Piotr Danuta Wojtek
-Leyla Emre Aylin Kerem Defne Baran Selin Cem Giulia Marco Chiara Luca Elisa Matteo Bianca Dario Mei Jian Lan Wei Xiu Bo
-Ling Tao Ana Rui Beatriz Tiago Catarina Duarte Joana Nuno Amina Yusuf Halima Idris Salma Karim Noor Tariq Anneke Bram
-Femke Joost Sanne Ruben Lotte Daan Siobhán Cormac Aoife Declan Niamh Fergal Orla Eoin Léa Bastien Margaux Hugo Élodie
-Rémi Solène Yann""", """
-Ashdown Whitlock Pemberly Thornbury Hartwell Fenwick Brackley Lockyer Lindqvist Aaberg Solheim Nygaard Dahlström
-Ekeland Hovland Brandvold Okoro Adeyemi Nwankwo Balogun Eze Oyelaran Onwudiwe Afolabi Raghavan Deshmukh Kulkarni
-Bhattal Iyengar Solanki Venkatesh Chaudhary Morinaga Takeda Hoshino Kurosaki Ishiwata Nakagome Fujisawa Sonoda
-Villaseñor Quiroga Ibarra Montalvo Echeverri Salcedo Zamorano Urrutia Wiśniak Kowalczyk Zielonka Borowska Sadowy
-Malinowy Czerniak Gajda Yıldıran Karaca Demirbaş Aksoylu Tuncay Erbil Sezgin Ozanoglu Bellandi Ferraro Montesi
-Carbonell Ruggeri Valtorta Brunelli Scarpa Huang Zhao Qiu Fang Shen Lu Cai Tan Figueira Brandão Salgueiro Matoso Teles
-Vilhena Carvalhal Pestana Haddad Mansoor Benali Saleh Khoury Rahmani Othman Daher Verhoeven Dijkman Hoekstra Brouwer
-Zandstra Kuipers Terpstra Wolthuis Brannigan Cassidy Devaney Fallon Hegarty Kinsella Mulcahy Tierney Beaulieu
-Charpentier Delorme Fauvel Lacombe Marchand Perrin Roussel""")
-_ARABIC = ("ليلى=layla سامي=sami نور=nour كريم=karim هدى=huda عمر=omar رنا=rana ياسر=yaser",
-           "حداد=haddad منصور=mansour نجار=najjar سالم=salem درويش=darwish خطيب=khatib عزام=azzam زيدان=zidan")
+Alice Owen Hazel Miles Edith Rufus Nora Callum Mara Henrik Astrid Søren Linnea Mikkel Sigrid Jonas Amara
+Chidi Ngozi Emeka Folake Tunde Ifeoma Kelechi Priya Arjun Meera Rohan Kavita Nikhil Leela Dev Yuki
+Haruto Aiko Kenji Sakura Daichi Emi Naoki Lucía Mateo Inés Diego Camila Álvaro Paloma Joaquín Agnieszka
+Tomasz Kasia Marek Zofia Piotr Danuta Wojtek Leyla Emre Aylin Kerem Defne Baran Selin Cem Giulia Marco
+Chiara Luca Elisa Matteo Bianca Dario Mei Jian Lan Wei Xiu Bo Ling Tao Ana Rui Beatriz Tiago Catarina
+Duarte Joana Nuno Amina Yusuf Halima Idris Salma Karim Noor Tariq Anneke Bram Femke Joost Sanne Ruben
+Lotte Daan Siobhán Cormac Aoife Declan Niamh Fergal Orla Eoin Léa Bastien Margaux Hugo Élodie Rémi
+Solène Yann""", """
+Ashdown Whitlock Pemberly Thornbury Hartwell Fenwick Brackley Lockyer Lindqvist Aaberg Solheim Nygaard
+Dahlström Ekeland Hovland Brandvold Okoro Adeyemi Nwankwo Balogun Eze Oyelaran Onwudiwe Afolabi Raghavan
+Deshmukh Kulkarni Bhattal Iyengar Solanki Venkatesh Chaudhary Morinaga Takeda Hoshino Kurosaki Ishiwata
+Nakagome Fujisawa Sonoda Villaseñor Quiroga Ibarra Montalvo Echeverri Salcedo Zamorano Urrutia Wiśniak
+Kowalczyk Zielonka Borowska Sadowy Malinowy Czerniak Gajda Yüceler Karaca Demirbaş Aksoylu Tuncay Erbil
+Sezgin Ozanoglu Bellandi Ferraro Montesi Carbonell Ruggeri Valtorta Brunelli Scarpa Huang Zhao Qiu Fang
+Shen Lu Cai Tan Figueira Brandão Salgueiro Matoso Teles Vilhena Carvalhal Pestana Haddad Mansoor Benali
+Saleh Khoury Rahmani Othman Daher Verhoeven Dijkman Hoekstra Brouwer Zandstra Kuipers Terpstra Wolthuis
+Brannigan Cassidy Devaney Fallon Hegarty Kinsella Mulcahy Tierney Beaulieu Charpentier Delorme Fauvel
+Lacombe Marchand Perrin Roussel""")
+_ARABIC = (
+    "ليلى=layla سامي=sami نور=nour كريم=karim هدى=huda عمر=omar رنا=rana ياسر=yaser",
+    "حداد=haddad منصور=mansour نجار=najjar سالم=salem درويش=darwish خطيب=khatib زيدان=zidan قاسم=qasim",
+)
 _HARD_NAMES = {6: "Maria-Fernanda Alejandra Konstantinopoulou-Villaseñor de la Cruz", 9: "ليلى حداد"}
 _RANGES = """
-=1:120:1 capacity=8:240:4 places=8:30:2 party_size=1:8:1 party=1:8:1 people=1:12:1 guests=2:60:1 attendees=4:40:1
-mileage=4000:180000:10 visit.mileage=2:140:1 age=3:88:1 height=150:196:1 tree.height=3:28:1 width=20:240:5 length=20:400:5 depth=10:90:5
-weight=1:90:.5 animal.weight=2:60:.5 parcel.weight=.3:24:.1 shipment.weight=40:2400:10 container.weight=800:24000:50 score=0:5:1
-quantity=1:24:1 stock=0:240:1 hand=0:240:1 reorder=5:40:5 at=5:40:5 minimum=5:40:5 votes=0:140:1 version=1:7:1
-seats=1:50:1 employees=4:900:1 rooms=1:6:1 area=28:240:2 stops=4:18:1 distance=3:180:1 attempt=1:3:1 attempts=1:4:1
-injured=0:2:1 damaged=0:2:1 scrap=0:9:1 copies=1:8:1 published=1958:2025:1 year=1998:2026:1 serves=2:12:2
-portions=2:120:2 dishes=3:9:1 changes=4:60:1 openings=1:4:1 instalments=2:6:1 credits=3:12:1 games=0:34:1 size=3:9:1
-items=2:14:1 lines=1:9:1 floor=0:6:1 target=20:200:5 goal=20:200:5 value=40:9800:1 temperature=2:24:.5 score.value=10:100:1 rating.value=1:10:1 result.value=1:100:1 days=1:15:1
-nights=1:9:1 hours=.25:9:.25 pages=4:320:1 points=0:60:1 position=1:12:1 rank=1:20:1 order=1:12:1 count=1:40:1
-withdrawal=3:35:1 reminders=0:3:1 kg=1:90:.5 level=0:100:1 age_days=1:60:1 player.number=1:99:1 tree.age=4:120:1
-$=20:2400:5 $price=2.5:180:.1 $cost=12:900:.5 $unit_cost=.4:60:.1 $fee.amount=5:180:.5 $claim.amount=8:640:.05 $expense.amount=8:640:.05 $cost_per_portion=.6:4.8:.05 $rent=450:2400:10 $plot.rent=24:160:2 $deposit=300:3000:50
-$salary=28000:74000:500 $from=28000:60000:500 $salary_expectation=28000:74000:500 $budget=2000:90000:500
-$planned=2000:90000:500 $spent=500:60000:50 $goal=2000:60000:500 $fee=5:240:2.5 $fare=6:90:.5 $hire=60:900:10
-$rate=9:120:.5 $total=40:6400:.05 $amount=12:1800:.05 $net=40:5200:.05 $value=500:48000:50 $tool.value=15:900:5
-$lifetime_value=120:9800:5 $annual_value=4000:240000:500 $insured_value=200:60000:100 $charge=20:480:5 $effect=0:12000:100
-$raised=200:40000:10 %=5:95:5 %discount=0:15:5 %tax=20:20:1 %vat=20:20:1 %attendance=72:100:1 %fte=50:100:10
-%score=52:100:1 %yield=84:99:1 %humidity=35:70:1 ~=15:180:15 ~break=15:45:15 ~period=43200:129600:43200
-~time=10:120:5 ~lead=2880:30240:1440 ~lead_time=2880:30240:1440 ~runtime=12000:540000:60 ~total=240:13200:60
-~hours=240:13200:60 ~estimate=60:960:30 ~length=45:180:15 ~shift.length=420:480:30 ~guest.length=1440:4320:1440
-~event.length=120:480:30 born=19:84:1 bornstudent.=7:18:1 bornpupil.=6:16:1 bornanimal.=0:14:1 borndog.=0:14:1 borncat.=0:14:1
-bornewe.=1:8:1 bornram.=1:7:1 bornlamb.=0:1:1 bornplayer.=17:36:1
+=1:120:1 capacity=8:240:4 places=8:30:2 party_size=1:8:1 party=1:8:1 people=1:12:1 guests=2:60:1
+attendees=4:40:1 mileage=4000:180000:10 visit.mileage=2:140:1 age=3:88:1 height=150:196:1
+tree.height=3:28:1 width=20:240:5 length=20:400:5 depth=10:90:5 weight=1:90:.5 animal.weight=2:60:.5
+parcel.weight=.3:24:.1 shipment.weight=40:2400:10 container.weight=800:24000:50 score=0:5:1
+quantity=1:24:1 stock=0:240:1 hand=0:240:1 reorder=5:40:5 at=5:40:5 minimum=5:40:5 votes=0:140:1
+version=1:7:1 seats=1:50:1 employees=4:900:1 rooms=1:6:1 area=28:240:2 stops=4:18:1 distance=3:180:1
+attempt=1:3:1 attempts=1:4:1 injured=0:2:1 damaged=0:2:1 scrap=0:9:1 copies=1:8:1 published=1958:2025:1
+year=1998:2026:1 serves=2:12:2 portions=2:120:2 dishes=3:9:1 changes=4:60:1 openings=1:4:1
+instalments=2:6:1 credits=3:12:1 games=0:34:1 size=3:9:1 items=2:14:1 lines=1:9:1 floor=0:6:1
+target=20:200:5 goal=20:200:5 value=40:9800:1 temperature=2:24:.5 score.value=10:100:1
+rating.value=1:10:1 result.value=1:100:1 days=1:15:1 nights=1:9:1 hours=.25:9:.25 pages=4:320:1
+points=0:60:1 position=1:12:1 rank=1:20:1 order=1:12:1 count=1:40:1 withdrawal=3:35:1 reminders=0:3:1
+kg=1:90:.5 level=0:100:1 age_days=1:60:1 player.number=1:99:1 tree.age=4:120:1 $=20:2400:5
+$price=2.5:180:.1 $cost=12:900:.5 $unit_cost=.4:60:.1 $fee.amount=5:180:.5 $claim.amount=8:640:.05
+$expense.amount=8:640:.05 $cost_per_portion=.6:4.8:.05 $rent=450:2400:10 $plot.rent=24:160:2
+$deposit=300:3000:50 $salary=28000:74000:500 $from=28000:60000:500 $salary_expectation=28000:74000:500
+$budget=2000:90000:500 $planned=2000:90000:500 $spent=500:60000:50 $goal=2000:60000:500 $fee=5:240:2.5
+$fare=6:90:.5 $hire=60:900:10 $rate=9:120:.5 $total=40:6400:.05 $amount=12:1800:.05 $net=40:5200:.05
+$value=500:48000:50 $tool.value=15:900:5 $lifetime_value=120:9800:5 $annual_value=4000:240000:500
+$insured_value=200:60000:100 $charge=20:480:5 $effect=0:12000:100 $raised=200:40000:10 %=5:95:5
+%discount=0:15:5 %tax=20:20:1 %vat=20:20:1 %attendance=72:100:1 %fte=50:100:10 %score=52:100:1
+%yield=84:99:1 %humidity=35:70:1 ~=15:180:15 ~break=15:45:15 ~period=43200:129600:43200 ~time=10:120:5
+~lead=2880:30240:1440 ~lead_time=2880:30240:1440 ~runtime=12000:540000:60 ~total=240:13200:60
+~hours=240:13200:60 ~estimate=60:960:30 ~length=45:180:15 ~shift.length=420:480:30
+~guest.length=1440:4320:1440 ~event.length=120:480:30 born=19:84:1 bornstudent.=7:18:1 bornpupil.=6:16:1
+bornanimal.=0:14:1 borndog.=0:14:1 borncat.=0:14:1 bornewe.=1:8:1 bornram.=1:7:1 bornlamb.=0:1:1
+bornplayer.=17:36:1
 """
-# `@words: heads + tails`: a phrase is a head and a tail. Words are entities (for titles), fields, or `entity.field`.
+# `@words: heads + tails`: a phrase is a head and a tail. Words are entities (their titles), fields or
+# `entity.field`.
 _TOPICS = """
-@equipment machine lift inspection.asset work_order.asset: Circulation pump|Passenger lift|Air compressor|Gas boiler|
-Ventilation unit|Conveyor|Packing line|Cold store|Water heater|Emergency generator + A|B|C|north|south
-@asset device: Notebook 14 inch|Label printer|Tablet|Projector|Monitor 27 inch|Headset|Scanner|Camera + |, pool|, spare
-@product stock_item item part material: Folding table|LED work lamp|Oak shelf|Label roll|Hex bolt M8|Copper pipe 15 mm|
-Cotton apron|Paint roller|Storage crate|Cable drum|Safety gloves|Filter cartridge + |, small|, large|, set of 10
-@tool loan.item: Cordless drill|Extension ladder|Party tent|Pressure washer|Hedge trimmer|Sewing machine|Cargo bike|
-Carpet cleaner|Folding bench|Tile cutter + |, large|, spare
-@vehicle make_model: Panel van|Electric hatchback|Tipper truck|Minibus|Flatbed truck|Estate car + |, long|, 2023
-@room resource space hall: Birch|Cedar|Harbour|Orchard|Lantern|Garden|Mill|Summit|River|Attic + room|hall
-@site place venue location property premises branch depot pickup_point road_closure base zone field farm area: Alder Court|
-Mill Lane|Northbrook|Harbour Gate|Quarry Road|Eastmere|Orchard Row|Station Yard|Fallow Hill|Lower Wharf + |, north
-side|, east wing|, unit 4
-@company supplier organisation carrier sponsor manufacturer employer contractor: Brightwater|Northgate|Alder & Finch|
-Fernhill|Copperfield|Lowland|Tidewell|Oakmere|Stonebridge|Larkfield + Supplies|Logistics|Joinery|Foods|Services|Works
-@team flock fixture.home fixture.away match.home match.away: Red|North|Harbour|Granite|Swift|Valley|Amber|Lowland + Rovers|United|Wanderers@crew: Red|North|
-Harbour|Blue|Night|Valley + crew|crew 2@task action step next_step corrective_action milestone: Confirm|Prepare|Review|
-Update|Send|Check|Book + the delivery dates|the access list|the floor plan|the cost estimate|the handover notes|the
-safety signs|the photographs
-@project contract budget campaign: Harbour hall|Mill Lane|Library|Old bakery|Riverside|Town square|Depot|School garden +
-refurbishment|extension|energy survey|relocation|redesign
-@deal opportunity lead quote proposal offer: Office move|Annual service|Garden design|Roof repair|Staff training|Lighting
-upgrade|Catering|Kitchen refit|Website|Fleet lease + |, phase 1|, phase 2|, two sites
-@about: Booking for summer|Invoice of May|Order of last week|Visit on Tuesday|Room on the first floor + |, please
-@ticket subject message email: Cannot sign in|Wrong address on the letter|Question about the booking|Change
-of date|Invoice is missing|Keys for the side gate|Printer stays offline|Request for a copy|Late arrival + |, again|, for
-next week|, second request
-@alert reminder announcement notice: Stock below the limit|Service due|Answer overdue|Car park closed|Water shut-off|New opening
-hours + on Friday|this week|until further notice
-@incident service_request request problem complaint: Water under the sink|Door will not close|Heating stays
-cold|Light flickers|Alarm without cause|Noise at night|Blocked drain|Broken window + in the stairwell|on the second
-floor|at the north entrance|in the kitchen|near the lift
-@case matter: Boundary|Lease renewal|Unpaid bill|Estate|Name change|Contract|Noise|Building permit + , first
-letter|, appeal|, hearing|, settlement
+@equipment machine lift inspection.asset work_order.asset: Circulation pump|Passenger lift|Air
+compressor|Gas boiler| Ventilation unit|Conveyor|Packing line|Cold store|Water heater|Emergency
+generator + A|B|C|north|south
+@asset device: Notebook 14 inch|Label printer|Tablet|Projector|Monitor 27 inch|Headset|Scanner|Camera +
+|, pool|, spare
+@product stock_item item part material: Folding table|LED work lamp|Oak shelf|Label roll|Hex bolt
+M8|Copper pipe 15 mm| Cotton apron|Paint roller|Storage crate|Cable drum|Safety gloves|Filter cartridge
++ |, small|, large|, set of 10
+@tool loan.item: Cordless drill|Extension ladder|Party tent|Pressure washer|Hedge trimmer|Sewing
+machine|Cargo bike| Carpet cleaner|Folding bench|Tile cutter + |, large|, spare
+@vehicle make_model: Panel van|Electric hatchback|Tipper truck|Minibus|Flatbed truck|Estate car + |,
+long|, 2023
+@room resource space hall: Birch|Cedar|Harbour|Orchard|Lantern|Garden|Mill|Summit|River|Attic +
+room|hall
+@site place venue location property premises branch depot pickup_point road_closure base zone field farm
+area: Alder Court| Mill Lane|Northbrook|Harbour Gate|Quarry Road|Eastmere|Orchard Row|Station
+Yard|Fallow Hill|Lower Wharf + |, north side|, east wing|, unit 4
+@company supplier organisation carrier sponsor manufacturer employer contractor:
+Brightwater|Northgate|Alder & Finch| Fernhill|Copperfield|Lowland|Tidewell|Oakmere|Stonebridge|Larkfield
++ Supplies|Logistics|Joinery|Foods|Services|Works
+@team flock fixture.home fixture.away match.home match.away:
+Red|North|Harbour|Granite|Swift|Valley|Amber|Lowland + Rovers|United|Wanderers
+@crew: Red|North| Harbour|Blue|Night|Valley + crew|crew 2
+@task action step next_step corrective_action milestone: Confirm|Prepare|Review| Update|Send|Check|Book
++ the delivery dates|the access list|the floor plan|the cost estimate|the handover notes|the safety
+signs|the photographs
+@project contract budget campaign: Harbour hall|Mill Lane|Library|Old bakery|Riverside|Town
+square|Depot|School garden + refurbishment|extension|energy survey|relocation|redesign
+@deal opportunity lead quote proposal offer: Office move|Annual service|Garden design|Roof repair|Staff
+training|Lighting upgrade|Catering|Kitchen refit|Website|Fleet lease + |, phase 1|, phase 2|, two sites
+@about: Booking for summer|Invoice of May|Order of last week|Visit on Tuesday|Room on the first floor +
+|, please
+@ticket subject message email: Cannot sign in|Wrong address on the letter|Question about the
+booking|Change of date|Invoice is missing|Keys for the side gate|Printer stays offline|Request for a
+copy|Late arrival + |, again|, for next week|, second request
+@alert reminder announcement notice: Stock below the limit|Service due|Answer overdue|Car park
+closed|Water shut-off|New opening hours + on Friday|this week|until further notice
+@incident service_request request problem complaint: Water under the sink|Door will not close|Heating
+stays cold|Light flickers|Alarm without cause|Noise at night|Blocked drain|Broken window + in the
+stairwell|on the second floor|at the north entrance|in the kitchen|near the lift
+@case matter: Boundary|Lease renewal|Unpaid bill|Estate|Name change|Contract|Noise|Building permit + ,
+first letter|, appeal|, hearing|, settlement
 @finding risk: Handrail loose|Guard missing|Oil leak|Worn brake lining|Fire door wedged open|Label
-unreadable|Cracked tile|Cable unprotected + at gate 2|on landing 3|near the loading bay|in the plant room
-@event meeting screening exhibition: Lantern|Harbour|Spring|Open garden|Winter|Midsummer|Old town + concert|fair|reading|
-open day|workshop@excursion: Ridge|Three lakes|Gorge|Summit|Glacier|Forest + walk|day tour|night tour
-@course lesson training class: Watercolour|Bookkeeping|First aid|Spanish|Wood turning|Data basics|Choir|Pottery + for
-beginners|, level 2|, evening class|, weekend
-@book film: The Quiet|The Last|A Northern|Notes from a|Beyond the|The Paper + Orchard|Harbour|Winter|Lighthouse|
-Garden|Railway@thesis: Water|Trust|Noise|Timber|Light|Memory + in small towns|and public space|in early schooling
-@recipe menu dish: Roast squash soup|Lentil stew|Herb omelette|Bean chilli|Apple crumble|Barley risotto|Fish pie|Beetroot
-salad|Spinach pancakes|Rice pudding|Chickpea curry|Potato gratin + |, oven baked|, large batch
-@animal patient.animal dog pet: Biscuit|Juno|Pepper|Willow|Otto|Clover|Mabel|Rusty|Hazelnut|Figaro|Nettle|Poppy|Saffron
-@document checklist template policy: Site access|Data handling|Fire safety|Cleaning|Onboarding|Lone working|Waste
-sorting|Key handover + policy|procedure|checklist|guide
-@expense_claim claim expense claim.purpose expense_claim.purpose: Train to the client|Team lunch|Hotel, two nights|Printer
-paper|Parking|Course fee|Trade fair ticket|Taxi + |, May|, June|, second part@fee charge: Deep cleaning|Late arrival|Spare
-key|Broken shelf|Extra guest|Paint work|Storage + |, May|, June|, half
-@job_opening role job_title: Site|Service|Project|Kitchen|Workshop|Office|Night + supervisor|assistant|coordinator|lead
-@collection_object object: Bronze weight|Harbour at dusk|Clay lamp|Silver thimble|Ship model|Loom shuttle|Field map + |,
-1840s|, pair|, fragment@prop: Brass key|Cipher wheel|Lantern|Locked chest|Torn map|Star chart + |, spare|, room 2
-@feature_request idea change_request: Dark theme|Export to a spreadsheet|Saved filters|Weekly digest|Bulk edit|Calendar
-feed + |on phones|for teams|per role
-@goal: Read twelve books|Walk every day|Save for a bicycle|Learn a language|Answer within an hour|Halve the waste
-@route line: North|River|Market|Hill|Station|Harbour + loop|round@portion allergen allergens allergies dietary: Nuts|
-Gluten|Milk|Eggs|Celery|Mustard@medicine vaccine: Worming drench|Vitamin drops|Eye ointment|Booster|Antibiotic, 5 days|
-Saline@species tree: Small-leaved lime|Field maple|Silver birch|Hornbeam|Rowan@sheep.breed ewe.breed ram.breed lamb.breed flock.breed: Blackface|Hill cross|Longwool|Mountain sheep
-@breed: Terrier mix|Shorthair|Collie|Mountain
-sheep|Spaniel|Tabby@dose: 5 ml|10 mg|1 tablet|2 drops@frequency: once a day|twice a day|weekly@floor: 0|1|2|3@sector:
-Construction|Health care|Retail|Food@period: Spring 2026|Summer 2026|Autumn 2026@hours: Mon-Fri 8:00-17:00|Mon-Sat
-9:00-18:00|by appointment@reason: Planned work|Family matter|Change of plans|Earlier date wanted|Space is needed@cause:
-Wear and tear|Operator error|Wrong part fitted|Missed service@transfer.reason move.reason: Closer to therapy|Isolation
-needed|Step down from intensive care|Ward closes for cleaning@purpose: Regular check|Handover|Repair|Measuring|Advice + |, follow-up|, second date
-@tags features skills: indoor|urgent|regular|evening|quiet|accessible|first aid|languages@contact.tags: key account|
-newsletter|referral|local@text: as agreed|standard|see file|to be confirmed|special order@address: Alder Lane|Quarry Road|
-Mill Street|Station Road|Orchard Row|Finch Close + , Northbrook|, Eastmere|, Lower Fallow|, Kingsferry|, Marlow End
-@description details problem summary: First seen on Monday morning.|Reported by two people independently.|Happens every
-few days.|Was repaired once before. + It gets in the way of daily work.|A photograph is on file.|Access is through the
-side door.|Please call before coming.
-@notes: All as expected.|Asked for a call back in the afternoon.|Bring the second key.|Prefers mornings.|Waiting for an
-answer.|Spoke to the front desk. + |Next look in four weeks.|No further steps.|See also last month.
-@remarks comment note: Everything in order.|Slight wear, still within limits.|Cleaned and adjusted.|One screw replaced.|
-Better than last time.|Needs a second look. + |Next check in four weeks.|Photograph taken.|No further steps.
-@outcome result resolution feedback minutes: Everything works again.|Two small points remain.|Agreed on the next date.|
-Very satisfied, would come again. + |Report sent the same day.|A second visit is planned.
+unreadable|Cracked tile|Cable unprotected + at gate 2|on landing 3|near the loading bay|in the plant
+room
+@event meeting screening exhibition: Lantern|Harbour|Spring|Open garden|Winter|Midsummer|Old town +
+concert|fair|reading| open day|workshop
+@excursion: Ridge|Three lakes|Gorge|Summit|Glacier|Forest + walk|day tour|night tour
+@course lesson training class: Watercolour|Bookkeeping|First aid|Spanish|Wood turning|Data
+basics|Choir|Pottery + for beginners|, level 2|, evening class|, weekend
+@book film: The Quiet|The Last|A Northern|Notes from a|Beyond the|The Paper +
+Orchard|Harbour|Winter|Lighthouse| Garden|Railway
+@thesis: Water|Trust|Noise|Timber|Light|Memory + in small towns|and public space|in early schooling
+@recipe menu dish: Roast squash soup|Lentil stew|Herb omelette|Bean chilli|Apple crumble|Barley
+risotto|Fish pie|Beetroot salad|Spinach pancakes|Rice pudding|Chickpea curry|Potato gratin + |, oven
+baked|, large batch
+@animal patient.animal dog pet:
+Biscuit|Juno|Pepper|Willow|Otto|Clover|Mabel|Rusty|Hazelnut|Figaro|Nettle|Poppy|Saffron
+@document checklist template policy: Site access|Data handling|Fire safety|Cleaning|Onboarding|Lone
+working|Waste sorting|Key handover + policy|procedure|checklist|guide
+@expense_claim claim expense claim.purpose expense_claim.purpose: Train to the client|Team lunch|Hotel,
+two nights|Printer paper|Parking|Course fee|Trade fair ticket|Taxi + |, May|, June|, second part
+@fee charge: Deep cleaning|Late arrival|Spare key|Broken shelf|Extra guest|Paint work|Storage + |, May|,
+June|, half
+@job_opening role job_title: Site|Service|Project|Kitchen|Workshop|Office|Night +
+supervisor|assistant|coordinator|lead
+@collection_object object: Bronze weight|Harbour at dusk|Clay lamp|Silver thimble|Ship model|Loom
+shuttle|Field map + |, 1840s|, pair|, fragment
+@prop: Brass key|Cipher wheel|Lantern|Locked chest|Torn map|Star chart + |, spare|, room 2
+@feature_request idea change_request: Dark theme|Export to a spreadsheet|Saved filters|Weekly
+digest|Bulk edit|Calendar feed + |on phones|for teams|per role
+@goal: Read twelve books|Walk every day|Save for a bicycle|Learn a language|Answer within an hour|Halve
+the waste
+@route line: North|River|Market|Hill|Station|Harbour + loop|round
+@portion allergen allergens allergies dietary: Nuts| Gluten|Milk|Eggs|Celery|Mustard
+@medicine vaccine: Worming drench|Vitamin drops|Eye ointment|Booster|Antibiotic, 5 days| Saline
+@species tree: Small-leaved lime|Field maple|Silver birch|Hornbeam|Rowan
+@sheep.breed ewe.breed ram.breed lamb.breed flock.breed: Blackface|Hill cross|Longwool|Mountain sheep
+@breed: Terrier mix|Shorthair|Collie|Mountain sheep|Spaniel|Tabby@dose: 5 ml|10 mg|1 tablet|2 drops
+@frequency: once a day|twice a day|weekly@floor: 0|1|2|3@sector: Construction|Health care|Retail|Food
+@period: Spring 2026|Summer 2026|Autumn 2026@hours: Mon-Fri 8:00-17:00|Mon-Sat 9:00-18:00|by appointment
+@reason: Planned work|Family matter|Change of plans|Earlier date wanted|Space is needed
+@cause: Wear and tear|Operator error|Wrong part fitted|Missed service
+@transfer.reason move.reason: Closer to therapy|Isolation needed|Step down from intensive care|Ward
+closes for cleaning
+@purpose: Regular check|Handover|Repair|Measuring|Advice + |, follow-up|, second date
+@tags features skills: indoor|urgent|regular|evening|quiet|accessible|first aid|languages
+@contact.tags: key account| newsletter|referral|local
+@text: as agreed|standard|see file|to be confirmed|special order
+@address: Alder Lane|Quarry Road| Mill Street|Station Road|Orchard Row|Finch Close + , Northbrook|,
+Eastmere|, Lower Fallow|, Kingsferry|, Marlow End
+@description details problem summary: First seen on Monday morning.|Reported by two people
+independently.|Happens every few days.|Was repaired once before. + It gets in the way of daily work.|A
+photograph is on file.|Access is through the side door.|Please call before coming.
+@appointment.notes: Prefers mornings.|First visit after the holidays.|Brings earlier records.|Needs the
+ground floor.|Asked for the same person.|Will be accompanied. + |Reminder sent.|Confirmed by telephone.
+@patient.notes: Exercises going well.|Referred by the family.|Prefers mornings.|Needs an
+interpreter.|Asked about side effects. + |Review with the whole team.|No change since last time.
+@customer.notes contact.notes: Prefers e-mail.|Wants one invoice a month.|Asked for a call back.|Pays on
+time.| Met at the spring fair.|New address from July. + |Next talk in autumn.|Knows the team well.
+@guest.requests: Quiet room.|Vegetarian meals.|Arrives late.|Two extra chairs.|Parking for a van.|Ground
+floor.
+@site.access_notes: Key at the front desk.|Ring twice, then wait.|Loading from the yard only.|No parking
+before nine.|Steps at the main door. + |Code changes each month.|Ask for the caretaker.
+@inspection.remarks: All points in order.|Emergency call tested.|Slight wear, within limits.|Sign
+replaced on site.|Guard rail adjusted.|Lubrication due next time. + |Photograph taken.|Owner
+informed.|Next check in a year.
+@goods_receipt.remarks: Complete, no damage.|One box wet.|Short by two pieces.|Delivery note missing.
+@review.comment: Friendly and on time.|Clear answers, quick help.|A little late, but careful.|Would book
+again.| The room was cold.|Good value. + |Thank you all.|Could be cheaper.
+@recipe.method: Soften the onions, add the rest, simmer.|Mix, rest for an hour, bake until
+golden.|Roast, stir twice, season.|Cook in two batches, season at the end. + |Keeps for two days.|Serve
+at once.
+@notice.body alert.body reminder.body: Please use the side entrance until Friday.|The desk closes at two
+o'clock.|Bring your card next time.|Check the list before you leave. + |Thank you.|Questions to the
+front desk.
+@note.body record.body entry.body: Walked the round, nothing unusual.|Replaced the filter, tested
+twice.|Spoke to both sides, agreed on Friday.|Counted again, two missing. + |Weather dry.|Continued
+tomorrow.
+@case.summary: Both sides asked for a written answer.|Documents complete, waiting for a date.|Talks
+continue, no deadline yet.|Appeal possible until the end of the month. + |Next step is with us.|Next
+step is with them.
+@risk.mitigation: Second key holder named.|Weekly check by the shift lead.|Spare part kept on
+site.|Training repeated each spring.
+@quote.terms: Valid for thirty days.|Half on order, half on delivery.|Travel included.|Prices without
+tax.
+@permit.conditions: Only between 7 and 19 o'clock.|Not transferable.|Quiet at night.|Renew four weeks
+before the end.
+@leave_request.reason: Family visit|Moving house|Long weekend|Medical appointment|Summer holiday
+@stock_movement.reason: Counted again|Used on site|Returned|Broken in transit|Order arrived
+@notes: All as expected.|Asked for a call back in the afternoon.|Bring the second key.|Prefers
+mornings.|Waiting for an answer.|Spoke to the front desk. + |Next look in four weeks.|No further
+steps.|See also last month.
+@remarks comment note: Everything in order.|Slight wear, still within limits.|Cleaned and adjusted.|One
+screw replaced.| Better than last time.|Needs a second look. + |Next check in four weeks.|Photograph
+taken.|No further steps.
+@outcome result resolution feedback minutes: Everything works again.|Two small points remain.|Agreed on
+the next date.| Very satisfied, would come again. + |Report sent the same day.|A second visit is
+planned.
 @lab_test.result: Within range|Slightly raised|Negative|To be repeated|Positive
-@body reply: Good morning, could we move this to Thursday?|Thank you, that works for us.|We are still waiting for an
-answer.|The key was not where we expected it. + |Kind regards.|Please confirm by tomorrow.
-@terms conditions method mitigation instructions: Prepare everything the day before.|Keep the passage clear.|Two people
-are needed.|Check the label before use. + |Valid until revoked.|Allow ten minutes.
-@lang.de: Termin bestätigt.|Unterlagen fehlen noch.|Rückruf am Nachmittag.|Alles in Ordnung.@lang.es: Cita confirmada.|Falta un
-documento.|Llamar por la tarde.|Todo en orden.@lang.fr: Rendez-vous confirmé.|Il manque un document.|Rappeler l'après-midi.|
-Tout est en ordre.@lang.pt: Consulta confirmada.|Falta um documento.|Tudo em ordem.@lang.it: Appuntamento confermato.|Manca un
-documento.|Tutto in ordine.@lang.nl: Afspraak bevestigd.|Document ontbreekt nog.|Alles in orde.@lang.ja: 確認済み。|書類待ち。|
-午後に折り返し。|問題なし。@lang.ar: تم التأكيد.|بانتظار المستندات.|كل شيء على ما يرام.
+@body reply: Good morning, could we move this to Thursday?|Thank you, that works for us.|We are still
+waiting for an answer.|The key was not where we expected it. + |Kind regards.|Please confirm by
+tomorrow.
+@terms conditions method mitigation instructions: Prepare everything the day before.|Keep the passage
+clear.|Two people are needed.|Check the label before use. + |Valid until revoked.|Allow ten minutes.
+@lang.de: Termin bestätigt.|Unterlagen fehlen noch.|Rückruf am Nachmittag.|Alles in Ordnung.
+@lang.es: Cita confirmada.|Falta un documento.|Llamar por la tarde.|Todo en orden.
+@lang.fr: Rendez-vous confirmé.|Il manque un document.|Rappeler l'après-midi.| Tout est en ordre.
+@lang.pt: Consulta confirmada.|Falta um documento.|Tudo em ordem.
+@lang.it: Appuntamento confermato.|Manca un documento.|Tutto in ordine.
+@lang.nl: Afspraak bevestigd.|Document ontbreekt nog.|Alles in orde.
+@lang.ja: 確認済み。|書類待ち。|午後に折り返し。|問題なし。
+@lang.ar: تم التأكيد.|بانتظار المستندات.|كل شيء على ما يرام.
 """
 # fmt: on
 
@@ -4812,16 +4909,18 @@ def _walk(size: int, number: int, *names: object) -> int:
 @once
 def _topics() -> Mapping[str, list[list[str]]]:
     """The heads and the tails of the phrases for a word."""
-    parts = (part.split(": ", 1) for part in re.sub(r"\s+", " ", _TOPICS).split("@")[1:])
-    halves = ((keys, (f"{words} + ".split(" + ")[:2])) for keys, words in parts)
-    lists = ((keys, [re.split(r" ?\| ?", half.strip()) for half in pair]) for keys, pair in halves)
-    return {key: pair for keys, pair in lists for key in keys.split()}
+    topics = {}
+    for part in re.sub(r"\s+", " ", _TOPICS).split("@")[1:]:
+        keys, text = part.split(": ", 1)
+        halves = [re.split(r" ?\| ?", half.strip()) for half in f"{text} + ".split(" + ")]
+        topics.update(dict.fromkeys(keys.split(), halves[:2]))
+    return topics
 
 
 _ranges = once(lambda: dict(part.split("=") for part in _RANGES.split()))
 
 
-def _row_of(table: Iterable[Any], name: str) -> Any:
+def _match(table: Iterable[Any], name: str) -> Any:
     """The first row of a table whose pattern, its last member, is found in the name."""
     return next(row for row in table if re.search(row[-1], name))
 
@@ -4838,62 +4937,33 @@ def _plain(cents: int) -> float:
 
 
 class _Kind:
-    """An entity: its words, what its records are, the stages of its status, the roles of its dates."""
+    """An entity: its words, what its records are, the stages of its status, what its dates mean."""
 
-    def __init__(self, entity: Mapping[str, Any]) -> None:
-        self.id, self.label, self.display, self.given = (
-            entity.get(k) for k in ("id", "label", "display", "records")
-        )
-        self.fields: Mapping[str, Any] = {field["id"]: field for field in entity["fields"]}
-        self.words = [
-            self.id,
-            *self.id.split("_")[::-1],
-            find_archetype(self.id.replace("_", " ")).name.replace(" ", "_"),
-        ]
-        self.noun, self.found = self.words[1], {}
-        self.dates = {
-            n: _row_of(_DATES, n) for n, field in self.fields.items() if field["type"] in DATE_TYPES
-        }
+    def __init__(self, entity: Mapping[str, Any], lang: str) -> None:
+        self.id, self.label, self.display = entity["id"], entity["label"], entity["display"]
+        self.fields, self.found, self.lang = {field["id"]: field for field in entity["fields"]}, {}, lang[:2]
+        known = find_archetype(self.id.replace("_", " ")).name.replace(" ", "_")
+        self.words = [self.id, *self.id.split("_")[::-1], known]
+        dated = (name for name, field in self.fields.items() if field["type"] in DATE_TYPES)
+        self.dates = {name: _match(_DATES, name) for name in dated}
         self.status = self.find("", "status")
         self.stages = _read_stages(self.fields[self.status]["values"]) if self.status else []
-        self.sort = self._sort(entity.get("icon", ""))
+        self.flows = bool(self.stages) and self.stages[0].name == "ahead"
+        # Whether it is named by plain words: neither a code nor another type.
+        self.plain = bool(self.find(f"^{self.display}$", "text")) and not _match(_CODES, self.display)[0]
+        self.sort = self._sort(entity.get("icon") == "person" or self.words[1] in _PERSONS)
 
-    def _sort(self, icon: str) -> str:
+    def _sort(self, person: bool) -> str:
         """What the records are, by the entity's own fields alone: a row of _ROWS."""
+        reached = self.find("", "email", "phone") and not _topics().keys() & set(self.words)
         roles = {date[0] for date in self.dates.values()}
-        named = self.fields[self.display]["type"] == "text" and not _row_of(_CODES, self.display)[0]
-        if named and (
-            icon == "person"
-            or self.noun in _PERSONS
-            or (self.find("", "email", "phone") and not set(self.words) & set(_topics()))
-        ):
+        if self.plain and (person or reached):
             return "people"
         if self.find("", "ref") and not self.status:
             return "child"
         if self.status and roles & {"made", "start", "plan", "due"}:
             return "work"
         return "thing" if roles or len(self.fields) > FEW_FIELDS else "few"
-
-    def topic(self, name: str, lang: str) -> str:
-        """The topic of _TOPICS for a text field, "" where it has none in this language."""
-        words, long = name.split("_")[::-1], self.fields[name]["type"] == "longtext"
-        titles = [
-            word for word in self.words if word in _topics() and not _topics()[word][0][0].endswith(".")
-        ]
-        keys = [] if name in _TITLED else [*(f"{word}.{name}" for word in self.words), name, *words]
-        keys += ["notes"] if long else titles if name in _TITLED or name == self.display else []
-        keys = keys if lang == "en" else [f"lang.{lang}"] if long else []
-        return next((key for key in keys if key in _topics()), "")
-
-    def names(self, lang: str) -> int:
-        """How many different names its records can have."""
-        plain = (
-            self.sort != "people"
-            and self.fields[self.display]["type"] == "text"
-            and not _row_of(_CODES, self.display)[0]
-        )
-        topic = plain and self.topic(self.display, lang)
-        return len(_topics()[topic][0]) * len(_topics()[topic][1]) if topic else RECORDS_PER_ENTITY_MAX
 
     def find(self, pattern: str, *types: str) -> str:
         """The id of the first field of one of the types whose id matches, or ""."""
@@ -4903,10 +4973,29 @@ class _Kind:
             self.found[key] = next(fits, "")
         return self.found[key]
 
+    def names(self) -> int:
+        """How many different names its new records can have."""
+        topic = self.topic(self.display) if self.plain and self.sort != "people" else ""
+        heads, tails = _topics().get(topic, ([], []))
+        return len(heads) * len(tails) or RECORDS_PER_ENTITY_MAX
+
+    def ref_to(self, target: str) -> str:
+        """The first field that refers to an entity, or ""."""
+        return next((name for name, field in self.fields.items() if field.get("entity") == target), "")
+
+    def topic(self, name: str) -> str:
+        """The topic of a text field, or "" where there is none in this language."""
+        topics, long = _topics(), self.fields[name]["type"] == "longtext"
+        own = [*(f"{word}.{name}" for word in self.words), name, *name.split("_")[::-1]]
+        titles = [word for word in self.words if not topics.get(word, [["."]])[0][0].endswith(".")]
+        keys = titles if name in _TITLED else own + ["notes"] * long + titles * (name == self.display)
+        keys = keys if self.lang == "en" else [f"lang.{self.lang}"] * long
+        return next((key for key in keys if key in topics), "")
+
 
 def _read_stages(values: Sequence[str]) -> list[_Stage]:
     """The stage of each value of a status: by its words, the first and the last one by their place."""
-    found = [_row_of(_STAGES, value.lower()) for value in values]
+    found = [_match(_STAGES, value.lower()) for value in values]
     settled = found[0].name == "now" and found[0] is not _STAGES[-1]
     if not settled and found[0].name != "today":
         found[0] = _FIRST
@@ -4917,10 +5006,8 @@ def _read_stages(values: Sequence[str]) -> list[_Stage]:
 
 
 def _rank_kinds(kinds: Mapping[str, _Kind]) -> dict[str, int]:
-    """The entities' places in an order where each comes after those it refers to; a circle is cut at its first."""
-    refs = {
-        name: {field.get("entity") for field in kind.fields.values()} - {name} for name, kind in kinds.items()
-    }
+    """Each entity's place in an order after those it refers to; a circle is cut at its first one."""
+    refs = {n: {field.get("entity") for field in kind.fields.values()} - {n} for n, kind in kinds.items()}
     rank: dict[str, int] = {}
     while len(rank) < len(refs):
         left = [name for name in refs if name not in rank]
@@ -4928,13 +5015,13 @@ def _rank_kinds(kinds: Mapping[str, _Kind]) -> dict[str, int]:
     return rank
 
 
-def _plan_records(seed: int, lang: str, kinds: Mapping[str, _Kind]) -> dict[str, Sequence[Mapping[str, Any]]]:
+def _plan_records(blueprint: Mapping[str, Any], kinds: Mapping[str, _Kind]) -> dict[str, list[Any]]:
     """The records of each entity, new ones as stubs; fewer where they would be too many in all."""
-    lists = {name: kind.given for name, kind in kinds.items()}
-    room = RECORDS_MAX - sum(len(records) for records in lists.values() if records)
-    spans = {name: _ROWS[kind.sort] for name, kind in kinds.items() if kind.given is None}
-    wanted = {name: low + _roll(seed, name) % (high - low + 1) for name, (low, high) in spans.items()}
-    wanted = {name: min(count, kinds[name].names(lang)) for name, count in wanted.items()}
+    lists = {entity["id"]: entity.get("records") for entity in blueprint["entities"]}
+    room, wanted = RECORDS_MAX - sum(len(records or ()) for records in lists.values()), {}
+    for name in (name for name, records in lists.items() if records is None):
+        low, high = _ROWS[kinds[name].sort]
+        wanted[name] = min(low + _roll(blueprint["seed"], name) % (high - low + 1), kinds[name].names())
     for name, count in wanted.items():
         most = min(count, count * room // sum(wanted.values()))
         lists[name] = [{"id": f"{name.replace('_', '-')}-{number}"} for number in range(1, most + 1)]
@@ -4947,20 +5034,18 @@ class _World:
     def __init__(self, blueprint: Mapping[str, Any]) -> None:
         from datetime import date
 
-        self.seed, self.lang = blueprint["seed"], blueprint["lang"].split("-")[0].lower()
-        self.rtl, today = blueprint["dir"] == "rtl", date.fromisoformat(blueprint["asOf"]).toordinal()
+        today = date.fromisoformat(blueprint["asOf"]).toordinal()
         # Far enough from either end of the calendar for every date around it.
         self.today = min(max(today, CENTS * YEAR_DAYS), date.max.toordinal() - WEEK_DAYS * YEAR_DAYS)
-        kinds = self.kinds = {entity["id"]: _Kind(entity) for entity in blueprint["entities"]}
-        self.people = [name for name, kind in kinds.items() if kind.sort == "people"]
-        self.crews: dict[str, list[str]] = {}
-        self.rank, self.rows = _rank_kinds(kinds), {}
-        for name, records in _plan_records(self.seed, self.lang, kinds).items():
-            rows = (_Row(self, kinds[name], record, place) for place, record in enumerate(records))
+        self.seed, self.rtl = blueprint["seed"], blueprint["dir"] == "rtl"
+        self.rows, self.taken, self.crews = {}, {}, {}
+        self.kinds = {entity["id"]: _Kind(entity, blueprint["lang"]) for entity in blueprint["entities"]}
+        self.people = [name for name, kind in self.kinds.items() if kind.sort == "people"]
+        self.rank = _rank_kinds(self.kinds)
+        for name, records in _plan_records(blueprint, self.kinds).items():
+            rows = (_Row(self, self.kinds[name], record, place) for place, record in enumerate(records))
             self.rows[name] = {row.given["id"]: row for row in rows}
-        self.taken = {
-            name: {r.given.get(r.kind.display) for r in rows.values()} for name, rows in self.rows.items()
-        }
+            self.taken[name] = {record.get(self.kinds[name].display) for record in records}
 
     def person(self, group: str, number: int) -> str:
         """The name of person `number` of a group: an entity, "staff", or a word for others."""
@@ -4974,10 +5059,10 @@ class _World:
         return f"{given[first + place % NAME_GROUP]} {family[first + place // NAME_GROUP]}"
 
     def crew(self, field: str) -> list[str]:
-        """The names a person field draws from: of the people its words name, of outsiders, else of the staff."""
+        """The names a person field draws from: of people its words name, of outsiders, else of staff."""
         if field not in self.crews:
-            fits = [name for name in self.people if set(field.split("_")) & set(name.split("_"))]
             outside = re.search(_OUTSIDERS, field)
+            fits = [name for name in self.people if set(field.split("_")) & set(name.split("_"))]
             fits += [name for name in self.people if name in _STAFF and not outside]
             names = [row.title() for row in self.rows[fits[0]].values()] if fits else []
             group = outside[0] if outside else "staff"
@@ -4992,9 +5077,9 @@ class _Row:
     def __init__(self, world: _World, kind: _Kind, given: Mapping[str, Any], place: int) -> None:
         self.world, self.kind, self.given, self.place = world, kind, given, place
         self.record, self.key = dict(given), f"{world.seed} {kind.id} {given['id']}"
-        tail, self.salt = re.search("[0-9]{1,3}$", given["id"]), _roll(self.key) | 1
+        self.salt, self.kept = _roll(self.key) | 1, {}
+        tail = re.search("[0-9]{1,3}$", given["id"])
         self.number = int(tail[0]) if tail else self.salt % RECORDS_MAX
-        self.kept: dict[str, Any] = {}
 
     def draw(self, name: str, low: int, high: int) -> int:
         return low + _roll(self.key, name) % (high - low + 1)
@@ -5015,7 +5100,7 @@ class _Row:
         """A field's value, given or made now; "" for no field and for a value that asks for itself."""
         if name not in self.record and name in self.kind.fields:
             self.record[name] = ""
-            self.record[name] = _make_value(self, self.kind.fields[name])
+            self.record[name] = _make_value(self, name)
         return self.record.get(name, "")
 
     def cents(self, name: str) -> int:
@@ -5027,21 +5112,15 @@ class _Row:
 
     def parents(self) -> list[_Row]:
         """The rows pointed to; only of entities of lower rank, so that no chain closes."""
-        if "parents" not in self.kept:
-            rank, own = self.world.rank, self.world.rank[self.kind.id]
-            refs = [
-                name for name, field in self.kind.fields.items() if rank.get(field.get("entity"), own) < own
-            ]
-            self.kept["parents"] = [row for row in map(self.parent, refs) if row]
-        return self.kept["parents"]
+        rank, own = self.world.rank, self.world.rank[self.kind.id]
+        refs = (name for name, field in self.kind.fields.items() if rank.get(field.get("entity"), own) < own)
+        return [row for row in map(self.parent, refs) if row]
 
     def title(self) -> str:
         """What the record is called, where a text says so; a person's whole name."""
         parts = [self.kind.find(f"^({words})", "text") for words in ("first|given", "last|family|sur")]
-        if all(parts):
-            return f"{self.get(parts[0])} {self.get(parts[1])}"
-        named = self.kind.fields[self.kind.display]["type"] in ("text", "person")
-        return self.get(self.kind.display) if named else ""
+        names = parts if all(parts) else [self.kind.find(f"^{self.kind.display}$", "text", "person")]
+        return " ".join(map(self.get, names))
 
     def stage(self) -> _Stage:
         """How far along the record is: as its status says, else drawn."""
@@ -5052,27 +5131,21 @@ class _Row:
 
     def days(self) -> Mapping[str, int]:
         """The hidden course of a record in days from today: made, start, plan, end, due, over."""
-        if "days" not in self.kept:
-            self.kept["days"] = self._course()
-        return self.kept["days"]
+        if not self.kept:
+            self.kept = self._plan_days(self.stage())
+        return self.kept
 
-    def _course(self) -> dict[str, int]:
-        stage = self.stage()
-        plan, span = self.draw("plan", stage.low, stage.high), self.draw("span", 2, MONTH_DAYS)
+    def _plan_days(self, stage: _Stage) -> dict[str, int]:
+        plan, long = self.draw("plan", stage.low, stage.high), re.search(_LONG, self.kind.id)
         if plan and (self.world.today + plan - 1) % WEEK_DAYS >= WORK_DAYS:
             plan += 2 if plan > 0 else -2
         since = "plan" if re.search(_AFTER, self.kind.id) else "made"
-        floors = [min(parent.days()[since], -1) for parent in self.parents() if parent.kind.sort == "work"]
+        floors = [min(parent.days()[since], -1) for parent in self.parents() if parent.kind.flows]
         made = max([min(plan, 0) - self.draw("made", 1, MADE_DAYS), *floors])
-        plan = max(plan, made)
-        long = re.search(_LONG, self.kind.id)
-        span = YEAR_DAYS if long else span
+        plan, span = max(plan, made), YEAR_DAYS if long else self.draw("span", 2, MONTH_DAYS)
         closed = stage.name in ("over", "odd")
-        start = plan - span if closed else plan
-        if stage.name == "now":
-            start = -self.draw("start", 1, span - 1)
-        if long:
-            made = start - self.draw("made", 1, MADE_DAYS)
+        start = -self.draw("start", 1, span - 1) if stage.name == "now" else plan - span if closed else plan
+        made = start - self.draw("made", 1, MADE_DAYS) if long else made
         start = max(start, made)
         course = {"made": made, "start": start, "plan": plan, "end": plan if closed else start + span}
         over = min(plan + self.draw("over", 0, OVER_DAYS), -1)
@@ -5082,43 +5155,38 @@ class _Row:
 # --- dates ----------------------------------------------------------------------------------------
 
 
-def _milestone(row: _Row, name: str) -> int | None | str:
-    """The day on which the status came to the value a date is named after, "" before that; None for other dates."""
-    status, stage = row.get(row.kind.status), row.stage().name
+def _milestone(row: _Row, name: str) -> int | str | None:
+    """The day on which the status came to what a date is named after, "" before; None for other dates."""
+    status, stage, days = row.get(row.kind.status), row.stage().name, row.days()
     values = row.kind.fields[row.kind.status]["values"] if status else []
     stems = {word[:STEM_CHARS] for word in name.split("_")}
     marks = [place for place, value in enumerate(values) if place and value[:STEM_CHARS].lower() in stems]
     if not marks:
         return None
-    reached, days = values.index(status), row.days()
-    unlike = stage == "odd" and reached != marks[-1] and row.kind.stages[marks[-1]].name == "over"
-    if reached < marks[-1] or unlike:
+    mark, reached = marks[-1], values.index(status)
+    if reached < mark or (stage == "odd" and reached != mark and row.kind.stages[mark].name == "over"):
         return ""
     last = days["over"] if stage == "over" else min(days["start"], 0)
-    return days["made"] + (last - days["made"]) * marks[-1] // reached
+    return days["made"] + (last - days["made"]) * mark // reached
 
 
 def _day(row: _Row, name: str) -> int | str:
     """The day that a date field shows, counted from today, or "" for what has not happened."""
     role, low, high, _ = row.kind.dates[name]
-    days, stage = row.days(), row.stage().name
-    if role == "born":
-        return -int(_in_range(row, "born", name, {})) * YEAR_DAYS - row.draw("birthday", 0, YEAR_DAYS)
+    days, stage, person = row.days(), row.stage().name, row.kind.sort == "people"
     day = _milestone(row, name) if role in ("made", "over", "plan") else None
     if day is not None:
         return day
-    if (role == "over" and stage != "over") or (
-        role == "next" and stage == "over" and row.kind.sort == "people"
-    ):
+    if (role == "over" and stage != "over") or (role == "next" and stage == "over" and person):
         return ""
-    if role in ("later", "next") and re.search(
-        "expired|ended|lapsed|due", str(row.get(row.kind.status)).lower()
-    ):
-        return -row.draw(name, 1, MONTH_DAYS)
-    if row.kind.sort == "people" and name.startswith("start") and stage != "ahead":
+    if role == "born":
+        return -int(_in_range(row, "born", name, {})) * YEAR_DAYS - row.draw("birthday", 0, YEAR_DAYS)
+    if role in ("later", "next") and re.search(_PAST_STATUS, str(row.get(row.kind.status)).lower()):
+        low, high = -MONTH_DAYS, -1
+    elif person and name.startswith("start") and stage != "ahead":
         low, high = _PAST_DAYS
-    if role in ("plan", "start") and re.search(_LOGS, row.kind.id):
-        return days["made"]
+    elif role in ("plan", "start") and re.search(_LOGS, row.kind.id):
+        role = "made"
     return row.draw(name, low, high) if low < high else days[role]
 
 
@@ -5132,14 +5200,12 @@ def _make_date(row: _Row, name: str) -> str:
     if row.kind.fields[name]["type"] == "date":
         return datetime.fromordinal(row.world.today + day).date().isoformat()
     day = plan if role in ("start", "end") else day
-    quarter = row.draw("quarter", *_QUARTERS)
+    quarter = row.draw("quarter" if day == plan else name, *_QUARTERS)
     if role == "end" or (role == "over" and day == plan):
         length = row.get(row.kind.find(_LENGTH, "duration")) or _in_range(row, "~", "length", {})
         quarter += int(min(max(length, QUARTER_MINUTES), LENGTH_MAX_MINUTES)) // QUARTER_MINUTES
     elif role == "made" and day == plan:
         quarter = _QUARTERS[0] - row.draw(name, 1, 4)
-    elif role not in ("plan", "start"):
-        quarter = row.draw(name, *_QUARTERS)
     moment = datetime.fromordinal(row.world.today + day) + timedelta(minutes=quarter * QUARTER_MINUTES)
     return moment.isoformat()[: -len(":00")]
 
@@ -5149,15 +5215,14 @@ def _make_date(row: _Row, name: str) -> str:
 
 def _in_range(row: _Row, kind: str, name: str, field: Mapping[str, Any]) -> float:
     """A number as type and name suggest, within the field's own limits; small ones are more frequent."""
-    words = [name, *name.split("_")[::-1], ""]
-    keys = (f"{kind}{prefix}{word}" for word in words for prefix in [*(f"{w}." for w in row.kind.words), ""])
-    spans = map(_ranges().get, keys)
-    least, most, step = (_cents(float(part)) for part in next(filter(None, spans)).split(":"))
+    words, prefixes = [name, *name.split("_")[::-1], ""], [*(f"{word}." for word in row.kind.words), ""]
+    keys = (f"{kind}{prefix}{word}" for word in words for prefix in prefixes)
+    span = next(filter(None, map(_ranges().get, keys)))
+    least, most, step = (_cents(float(part)) for part in span.split(":"))
     low, high = _cents(field.get("min", -ENDLESS)), _cents(field.get("max", ENDLESS))
     if least > high or most < low:  # the field's limits are elsewhere
         least, most = (low, min(high, 2 * low)) if "min" in field else (high, high)
-    least, most = max(least, low), min(most, high)
-    share = row.draw(name, 0, FINE)
+    least, most, share = max(least, low), min(most, high), row.draw(name, 0, FINE)
     share = share * share // FINE if most > CENTS * max(least, 1) else share
     return _plain(least + (most - least) // step * share // FINE * step)
 
@@ -5166,27 +5231,24 @@ def _children(row: _Row, pattern: str) -> list[_Row] | None:
     """The rows of entities whose noun matches that point here; None where there is no such entity."""
     found, own = None, row.kind.id
     for name, kind in row.world.kinds.items():
-        ref = next((other for other, field in kind.fields.items() if field.get("entity") == own), "")
-        if ref and name != own and re.search(pattern, kind.noun):
-            found = (found or []) + [
-                r for r in row.world.rows[name].values() if r.get(ref) == row.given["id"]
-            ]
+        ref = kind.ref_to(own)
+        if ref and name != own and re.search(pattern, kind.words[1]):
+            rows = row.world.rows[name].values()
+            found = (found or []) + [child for child in rows if child.get(ref) == row.given["id"]]
     return found
 
 
 def _derive_money(row: _Row, name: str) -> int | None:
     """Cents that follow from other values: tax, totals, quantity times price, a sum, a parent's price."""
-    find, cents = row.kind.find, row.cents
+    find, cents, total = row.kind.find, row.cents, re.search(_TOTAL, name)
     net, tax, rate = find("^net", "money"), find("tax|vat", "money"), find("tax|vat", "percent")
     price, quantity = find("price|unit_cost|rate", "money"), find("quantity|qty|hours", "number")
-    total = re.search(_TOTAL, name)
     if net and name == tax:
         return cents(net) * VAT_PERCENT // CENTS
     if net and name != net and total:
         return cents(net) + (cents(tax) if tax else cents(net) * cents(rate) // CENTS**2)
     if price and quantity and name != price and total:
-        kept = CENTS**2 - cents(find("discount", "percent"))
-        return cents(price) * cents(quantity) * kept // CENTS**3
+        return cents(price) * cents(quantity) * (CENTS**2 - cents(find("discount", "percent"))) // CENTS**3
     lines = next((_children(row, noun) for pattern, noun in _SUMS if re.search(pattern, name)), None)
     if lines is not None:
         return sum(line.cents(line.kind.find(_TOTAL, "money")) for line in lines)
@@ -5198,63 +5260,51 @@ def _derive_money(row: _Row, name: str) -> int | None:
 
 def _derive_number(row: _Row, name: str) -> int | None:
     """Hundredths that follow from other values: a part, a stock level, an upper end, a span, a count."""
-    kind, status, find = row.kind.fields[name]["type"], str(row.get(row.kind.status)).lower(), row.kind.find
+    kind, find, days = row.kind.fields[name]["type"], row.kind.find, row.days()
+    status = str(row.get(row.kind.status)).lower()
     whole = next((find(whole, kind) for part, whole in _PARTS if re.search(part, name)), name)
+    lower = find("^" + re.sub("(to|max)$", "(from|min)$", name), kind)
     if whole not in ("", name):
-        return row.cents(whole) * row.draw(name, *_PROGRESS[row.stage().name]) // CENTS // CENTS * CENTS
+        return row.cents(whole) * row.draw(name, *_PROGRESS[row.stage().name]) // CENTS**2 * CENTS
     if re.search("stock|on_hand", name) and re.search("out of|^low|^in stock", status):
         level = 0 if "out" in status else row.draw(name, *_STOCKED) if "in" in status else CENTS // 2
-        return row.cents(find("reorder|min", kind)) * level // CENTS // CENTS * CENTS
-    lower = find("^" + re.sub("(to|max)$", "(from|min)$", name), kind)
+        return row.cents(find("reorder|min", kind)) * level // CENTS**2 * CENTS
     if lower not in ("", name):
         return row.cents(lower) * row.draw(name, *_UPPER) // CENTS
     if re.search("^(days|nights)", name) and find(_END_WORDS, *DATE_TYPES):
-        return (row.days()["end"] - row.days()["start"] + (name[0] == "d")) * CENTS
+        return (days["end"] - days["start"] + (name[0] == "d")) * CENTS
     children = _children(row, f"^{name.split('_')[-1].rstrip('s')}$") if kind == "number" else None
     return None if children is None else len(children) * CENTS
 
 
 def _derive_percent(row: _Row, name: str) -> int | None:
     """Hundredths of a percent: one number as a share of another, else as far as the stage says."""
-    pairs = ([row.kind.find(pattern, "number", "money") for pattern in pair] for pair in _PARTS)
-    part, whole = next((pair for pair in pairs if all(pair)), ("", ""))
     if not re.search(_SHOWN, name):
         return None
+    pairs = ([row.kind.find(pattern, "number", "money") for pattern in pair] for pair in _PARTS)
+    part, whole = next((pair for pair in pairs if all(pair)), ("", ""))
     if row.get(whole):
         return min(max(row.cents(part) * CENTS // row.cents(whole), 0), CENTS) * CENTS
     return row.draw(name, *_PROGRESS[row.stage().name]) * CENTS
 
 
 def _make_number(row: _Row, name: str) -> float:
-    kind, field = row.kind.fields[name]["type"], row.kind.fields[name]
-    derive = {
-        "money": (_derive_money, _derive_number),
-        "number": (_derive_number,),
-        "percent": (_derive_percent,),
-    }
-    derived = (function(row, name) for function in derive.get(kind, ()))
-    cents = next((value for value in derived if value is not None), None)
-    return _in_range(row, _SIGNS[kind], name, field) if cents is None else _plain(cents)
-
-
-def _make_boolean(row: _Row, name: str) -> bool:
-    stage, percent, _ = _row_of(_TRUE, name)
-    return row.stage().name == stage if stage else row.draw(name, 1, CENTS) <= percent
+    sign, *derive = _NUMBER_RULES[row.kind.fields[name]["type"]]
+    cents = next((value for value in (function(row, name) for function in derive) if value is not None), None)
+    return _in_range(row, sign, name, row.kind.fields[name]) if cents is None else _plain(cents)
 
 
 # --- words ----------------------------------------------------------------------------------------
 
 
 def _make_code(row: _Row, name: str, code: str) -> str:
-    """An identifier after a pattern of _CODES; unlike those of the other records."""
+    """An identifier after a pattern of _CODES, unlike those of the other records."""
     from datetime import date
 
     words, base = row.kind.id.split("_"), _roll(row.world.seed, row.kind.id) % FIRST_NUMBERS
     letters = "".join(word[0] for word in words) if len(words) > 1 else words[0][: len("INV")]
     digits = iter(str(row.walk(name, 10 ** code.count("#"))).zfill(code.count("#")))
-    year = (
-        f"{date.fromordinal(row.world.today + row.days()['made']).year}-" if row.kind.sort == "work" else ""
-    )
+    year = f"{date.fromordinal(row.world.today + row.days()['made']).year}-" if row.kind.flows else ""
     parts: Mapping[str, Callable[[int], str]] = {
         "N": lambda _: f"{year}{row.number + base:04d}",
         "F": lambda _: name[: len("INV")].upper(),
@@ -5266,36 +5316,35 @@ def _make_code(row: _Row, name: str, code: str) -> str:
 
 
 def _make_words(row: _Row, name: str) -> str:
-    """A text or long text: a phrase of the field's or the entity's topic; in other languages labels and little more."""
-    kind, lang = row.kind, row.world.lang
-    topic = kind.topic(name, lang)
+    """A phrase of the field's or the entity's topic; without one, the label and little more."""
+    kind, topic = row.kind, row.kind.topic(name)
     if topic:  # another phrase than in the fields before
         before = list(kind.fields)[: list(kind.fields).index(name)]
-        return row.phrase(topic, sum(kind.topic(other, lang) == topic for other in before))
+        return row.phrase(topic, sum(kind.topic(other) == topic for other in before))
     if name == kind.display or name in _TITLED:
         return _compose(row)
-    return row.phrase("text") if lang == "en" else f"{kind.fields[name]['label']} {row.pick(name, 'ABCDEF')}"
+    label = kind.fields[name]["label"]
+    return row.phrase("text") if kind.lang == "en" else f"{label} {row.pick(name, 'ABCDEF')}"
 
 
 def _compose(row: _Row) -> str:
     """A title out of the entity's own label: for whom, when, or which one."""
     from datetime import date
 
-    label, about = row.kind.label, next(filter(None, (parent.title() for parent in row.parents())), "")
-    if row.world.lang != "en":
+    label, made = row.kind.label, date.fromordinal(row.world.today + row.days()["made"])
+    if row.kind.lang != "en":
         return f"{label} {row.number}"
-    made = date.fromordinal(row.world.today + row.days()["made"])
-    text = f"{label}, {made.day} {_MONTHS.split()[made.month - 1]}"
-    if about:
-        text = f"{label} for {about}"[:LABEL_MAX_CHARS]
-    elif row.kind.words[-1] == "":
+    about = next(filter(None, (parent.title() for parent in row.parents())), "")
+    if not about and not row.kind.words[-1]:
         return f"{label} {row.pick('letter', 'ABCDEFGH')}-{row.number:02d}"
+    text = f"{label} for {about}" if about else f"{label}, {made.day} {_MONTHS.split()[made.month - 1]}"
+    text = text[:LABEL_MAX_CHARS]
     return f"{text}, no. {row.number}" if text in row.world.taken[row.kind.id] else text
 
 
 def _make_text(row: _Row, name: str) -> str:
     """An identifier, a person's name, or words."""
-    words, code = name.split("_")[::-1], _row_of(_CODES, name)[0]
+    words, code = name.split("_")[::-1], _match(_CODES, name)[0]
     part = re.search("^(first|given)|^(last|family|sur)", name)
     if code:
         return _make_code(row, name, code)
@@ -5307,27 +5356,31 @@ def _make_text(row: _Row, name: str) -> str:
     return _make_words(row, name)
 
 
-def _make_choice(row: _Row, name: str) -> str:
-    """One of the values; where one says what the status says, that one."""
-    status, values = str(row.get(row.kind.status)).lower()[: STEM_CHARS - 1], row.kind.fields[name]["values"]
-    same = [value for value in values if status and value.lower().startswith(status)]
-    return row.pick(name, same or values)
-
-
 def _make_status(row: _Row, name: str) -> str:
     """The first rows meet every value once, the others as often as its stage is common."""
     values = row.kind.fields[name]["values"]
     if 0 < row.number <= len(values):
         return values[(_roll(row.world.seed, row.kind.id, name) + row.number) % len(values)]
     shares = [stage.share for stage in _read_stages(values)]
-    slots = (value for value, share in zip(values, shares) for _ in range(2 * share // shares.count(share)))
-    return row.pick(name, list(slots))
+    weights = [2 * share // shares.count(share) for share in shares]
+    return row.pick(name, [value for value, weight in zip(values, weights) for _ in range(weight)])
+
+
+def _make_choice(row: _Row, name: str) -> str:
+    """One of the values; where one says what the status says, that one."""
+    status, values = str(row.get(row.kind.status)).lower()[: STEM_CHARS - 1], row.kind.fields[name]["values"]
+    return row.pick(name, [v for v in values if status and v.lower().startswith(status)] or values)
+
+
+def _make_boolean(row: _Row, name: str) -> bool:
+    stage, percent, _ = _match(_TRUE, name)
+    return row.stage().name == stage if stage else row.draw(name, 1, CENTS) <= percent
 
 
 def _make_tags(row: _Row, name: str) -> list[str]:
-    keys = [*(f"{word}.{name}" for word in row.kind.words), *name.split("_")[::-1], "tags"]
-    words = _topics()[next(key for key in keys if key in _topics())][0]
-    if row.world.lang != "en":
+    topic = row.kind.topic(name) or "tags"
+    words = _topics()[topic][0]
+    if row.kind.lang != "en":
         words = [f"{row.kind.fields[name]['label']} {letter}" for letter in "ABCD"]
     spots = {row.draw(f"{name} {turn}", 0, len(words) - 1) for turn in range(row.draw(name, 1, 3))}
     return [words[spot] for spot in sorted(spots)]
@@ -5338,29 +5391,21 @@ def _make_tags(row: _Row, name: str) -> list[str]:
 
 def _make_person(row: _Row, name: str) -> str:
     """Somebody else than in the person fields before; a field that means no person gets words."""
-    words = name.split("_")[::-1]
-    if words[0] not in _PERSONS and words[0] in _topics():
+    if name.split("_")[-1] not in _PERSONS and row.kind.topic(name):
         return _make_words(row, name)
     people = [other for other, field in row.kind.fields.items() if field["type"] == "person"]
     used = [row.get(other) for other in people[: people.index(name)]]
     used += [row.title()] if row.kind.sort == "people" else []
-    free = [person for person in row.world.crew(name) if person not in used]
-    return row.pick(name, free or [""])
+    return row.pick(name, [person for person in row.world.crew(name) if person not in used] or [""])
 
 
 def _make_email(row: _Row, name: str) -> str:
     """An address after the name of the person, or else of the record, that it belongs to."""
     import unicodedata
 
-    fields = row.kind.fields.items()
-    owners = [row.title()] if row.kind.sort == "people" else []
-    owners += [
-        row.get(other)
-        for other, field in fields
-        if field["type"] in ("person", "text") and other.split("_")[-1] in _PERSONS
-    ]
-    owners += [parent.title() for parent in row.parents() if parent.kind.sort == "people"]
-    owner = next(filter(None, [*owners, row.title(), "office"]))
+    named = [row.get(row.kind.find(pattern, kind)) for pattern, kind in (("", "person"), (_SOMEBODY, "text"))]
+    named += [parent.title() for parent in row.parents() if parent.kind.sort == "people"]
+    owner = row.title() if row.kind.sort == "people" else next(filter(None, [*named, row.title(), "office"]))
     latin = dict(pair.split("=") for text in _ARABIC for pair in text.split())
     text = " ".join(latin.get(word, word) for word in owner.lower().translate(_UNSPLIT).split())
     # The tables of Unicode 3.2 are the same in every Python.
@@ -5371,19 +5416,16 @@ def _make_email(row: _Row, name: str) -> str:
 
 
 def _make_ref(row: _Row, name: str) -> str:
-    """A parent: the one that a nearer parent has, else drawn, so that some have many children and one has none."""
+    """A parent: the one a nearer parent has, else a drawn one; some have many children and one has none."""
     fields, rank, target = row.kind.fields, row.world.rank, row.kind.fields[name]["entity"]
     before = list(fields)[: list(fields).index(name)]
     used = {row.get(other) for other in before if fields[other].get("entity") == target}
     nearer = (n for n in fields if rank[target] < rank.get(fields[n].get("entity"), 0) < rank[row.kind.id])
-    for near in filter(None, map(row.parent, nearer)):
-        shared = near.get(
-            next((n for n, field in near.kind.fields.items() if field.get("entity") == target), "")
-        )
-        if shared and shared not in used:
-            return shared
-    rows = list(row.world.rows[target].values())
-    rows = rows[: row.place] if target == row.kind.id else rows
+    shared = (near.get(near.kind.ref_to(target)) for near in map(row.parent, nearer) if near)
+    found = next((value for value in shared if value and value not in used), "")
+    if found:
+        return found
+    rows = list(row.world.rows[target].values())[: row.place if target == row.kind.id else None]
     if re.search(_AFTER, row.kind.id):
         rows = [other for other in rows if other.stage().name not in ("ahead", "today")]
     cycle, turn = min(len(rows), len(_FANOUT)), _roll(row.world.seed, row.kind.id, name)
@@ -5393,6 +5435,10 @@ def _make_ref(row: _Row, name: str) -> str:
 
 
 # fmt: off
+_NUMBER_RULES = {  # the sign of a type in _RANGES, and what its values may follow from
+    "number": ("", _derive_number), "money": ("$", _derive_money, _derive_number),
+    "percent": ("%", _derive_percent), "duration": ("~",),
+}
 _MAKERS: Mapping[str, Callable[[_Row, str], Any]] = {
     "text": _make_text, "longtext": _make_words, "number": _make_number, "money": _make_number,
     "percent": _make_number, "duration": _make_number, "date": _make_date, "datetime": _make_date,
@@ -5400,31 +5446,35 @@ _MAKERS: Mapping[str, Callable[[_Row, str], Any]] = {
     "person": _make_person, "tags": _make_tags, "ref": _make_ref,
     "rating": lambda row, name: row.pick(name, _RATINGS),
     "phone": lambda row, name: f"({row.pick('area', _AREAS)}) 555-01{row.walk(name, CENTS):02d}",
-    "url": lambda row, name: f"https://example.com/{row.kind.noun}/{row.given['id']}",
+    "url": lambda row, name: f"https://example.com/{row.kind.words[1]}/{row.given['id']}",
     "address": lambda row, name: f"{row.draw(name, 1, CENTS)} {row.phrase('address')}",
 }
 # fmt: on
 
 
-def _make_value(row: _Row, field: Mapping[str, Any]) -> Any:
-    """A value: empty where nothing has come of it yet, unlike all others where it names the record."""
-    name, kind, optional = field["id"], field["type"], not field.get("required")
-    waits = re.search(_OUTCOME, name) and kind in ("text", "longtext", "choice", "rating", "url")
-    waits = waits or (name.endswith("score") and kind in ("number", "percent"))
-    if optional and waits and row.kind.status and row.stage().name != "over":
+def _is_left_out(row: _Row, field: Mapping[str, Any]) -> bool:
+    """Whether a value is empty: nothing has come of the record yet, or it is one of the few without."""
+    name, kind = field["id"], field["type"]
+    if field.get("required"):
+        return False
+    if kind in ("longtext", "url", "phone") and row.draw(f"{name} left out", 1, EMPTY_EVERY) == 1:
+        return True
+    outcome = re.search(_OUTCOME, name) and kind in ("text", "longtext", "choice", "rating", "url")
+    waits = outcome or (name.endswith("score") and kind in ("number", "percent"))
+    return bool(waits and row.kind.status) and row.stage().name != "over"
+
+
+def _make_value(row: _Row, name: str) -> Any:
+    """A value for a field; unlike all others of the entity where it names the record."""
+    field, number, taken = row.kind.fields[name], row.number, row.world.taken[row.kind.id]
+    if _is_left_out(row, field):
         return ""
-    if (
-        optional
-        and kind in ("longtext", "url", "phone")
-        and row.draw(f"{name} left out", 1, EMPTY_EVERY) == 1
-    ):
-        return ""
-    value, number, taken = _MAKERS[kind](row, name), row.number, row.world.taken[row.kind.id]
-    if name != row.kind.display or kind != "text":
+    value = _MAKERS[field["type"]](row, name)
+    if name != row.kind.display or field["type"] != "text":
         return value
-    while value in taken and row.number < number + RECORDS_PER_ENTITY_MAX:
+    while value in taken and row.number < number + TRIES:
         row.number += 1
-        value = _MAKERS[kind](row, name)
+        value = _MAKERS[field["type"]](row, name)
     row.number = number
     value = f"{value} ({row.place + 1})" if value in taken else value
     taken.add(value)
@@ -5432,7 +5482,7 @@ def _make_value(row: _Row, field: Mapping[str, Any]) -> Any:
 
 
 def fill_records(blueprint: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    """A blueprint with whole records, and how many values were filled in; the argument, a valid one, stays as it is.
+    """A valid blueprint with whole records, and how many values were filled in; the argument stays as it is.
 
     An entity without `records` gets some; what is given stays, an explicit "" too.
     """

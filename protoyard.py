@@ -4922,13 +4922,22 @@ class _Kind:
             return "work"
         return "thing" if roles or len(self.fields) > FEW_FIELDS else "few"
 
+    def keep(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` makes, made once."""
+        if key not in self.found:
+            self.found[key] = make()
+        return self.found[key]
+
     def find(self, pattern: str, *types: str) -> str:
         """The id of the first field of one of the types whose id matches, or ""."""
-        key = (pattern, *types)
-        if key not in self.found:
-            fits = (n for n, field in self.fields.items() if field["type"] in types and re.search(pattern, n))
-            self.found[key] = next(fits, "")
-        return self.found[key]
+        fits = (n for n, field in self.fields.items() if field["type"] in types and re.search(pattern, n))
+        return self.keep((pattern, types), lambda: next(fits, ""))
+
+    def waits(self, name: str) -> bool:
+        """Whether a field holds what comes of a record at its end."""
+        kind = self.fields[name]["type"]
+        outcome = re.search(_OUTCOME, name) and kind in ("text", "longtext", "choice", "rating", "url")
+        return bool(self.status and (outcome or (name.endswith("score") and kind in ("number", "percent"))))
 
     def names(self) -> int:
         """How many different names its new records can have."""
@@ -4942,6 +4951,9 @@ class _Kind:
 
     def topic(self, name: str) -> str:
         """The topic of a text field, or "" where there is none in this language."""
+        return self.keep(("topic", name), lambda: self._topic(name))
+
+    def _topic(self, name: str) -> str:
         topics, long = _topics(), self.fields[name]["type"] == "longtext"
         own = [*(f"{word}.{name}" for word in self.words), name, *name.split("_")[::-1]]
         titles = [word for word in self.words if not topics.get(word, [["."]])[0][0].endswith(".")]
@@ -5002,7 +5014,7 @@ class _World:
         for name, records in _plan_records(blueprint, self.kinds).items():
             rows = (_Row(self, self.kinds[name], record, place) for place, record in enumerate(records))
             self.rows[name] = {row.given["id"]: row for row in rows}
-            self.taken[name] = {record.get(self.kinds[name].display) for record in records}
+            self.taken[name] = {str(record.get(self.kinds[name].display)) for record in records}
 
     def person(self, group: str, number: int) -> str:
         """The name of person `number` of a group: an entity, "staff", or a word for others."""
@@ -5332,7 +5344,7 @@ def _compose(row: _Row) -> str:
 
 def _make_text(row: _Row, name: str) -> str:
     """An identifier, a person's name, or words."""
-    words, code = name.split("_")[::-1], _match(_CODES, name)[0]
+    words, code = name.split("_")[::-1], row.kind.keep(("code", name), lambda: _match(_CODES, name)[0])
     part = re.search("^(first|given)|^(last|family|sur)", name)
     if code:
         return _make_code(row, name, code)
@@ -5361,7 +5373,7 @@ def _make_choice(row: _Row, name: str) -> str:
 
 
 def _make_boolean(row: _Row, name: str) -> bool:
-    stage, percent, _ = _match(_TRUE, name)
+    stage, percent, _ = row.kind.keep(("true", name), lambda: _match(_TRUE, name))
     return row.stage().name == stage if stage else row.draw(name, 1, CENTS) <= percent
 
 
@@ -5447,9 +5459,8 @@ def _is_left_out(row: _Row, field: Mapping[str, Any]) -> bool:
         return False
     if kind in ("longtext", "url", "phone") and row.draw(f"{name} left out", 1, EMPTY_EVERY) == 1:
         return True
-    outcome = re.search(_OUTCOME, name) and kind in ("text", "longtext", "choice", "rating", "url")
-    waits = outcome or (name.endswith("score") and kind in ("number", "percent"))
-    return bool(waits and row.kind.status) and row.stage().name != "over"
+    waits = row.kind.keep(("waits", name), lambda: row.kind.waits(name))
+    return waits and row.stage().name != "over"
 
 
 def _make_value(row: _Row, name: str) -> Any:

@@ -208,7 +208,8 @@ RECORDS_MAX = 1000
 RECORD_ID_MAX_CHARS = 64
 RATING_MAX = 5
 
-# Fictional data (§10). A walk by the golden section meets distant places one after the other.
+# Fictional data (§10). A walk by the golden section meets distant places one after the other; numbers are
+# counted in hundredths; the days are how far before or after its planned day a record may be made, due and over.
 ROLL_BYTES = 8
 HASH_PRIME = 2**61 - 1
 GOLDEN_PERCENT = 62
@@ -220,11 +221,12 @@ NAME_GROUP = 8
 STAFF_COUNT = 11
 FIRST_NUMBERS = 400
 EMPTY_EVERY = 9
+NAME_TRIES = 40
 STEM_CHARS = 5
 FEW_FIELDS = 3
 LENGTH_MAX_MINUTES = 10_000
-TRIES = 40
 QUARTER_MINUTES = 15
+HOUR_MINUTES = 60
 WEEK_DAYS = 7
 WORK_DAYS = 5
 MONTH_DAYS = 30
@@ -4625,7 +4627,7 @@ _AFTER = "finding|defect|payment|result|feedback|review|corrective|snag|outcome|
 _LOGS = "entry|_log$|^log|reading|record|diary|note|weight|movement|history|receipt|scrap|expense"
 _OUTCOME = "result|outcome|resolution|minutes|feedback|_back$|effective|signed_by|decision_note|root_cause"
 _TOTAL, _COPIED = "total|amount|sum$|^cost$", "price|rent|fee|fare|amount"
-_LENGTH, _END_WORDS = "^(?!.*(break|notice|lead|estim))", "^ends?_|^to$|depart|check_?out"
+_LENGTH = "^(?!.*(break|notice|lead|estim))"
 _SHOWN = "used|progress|complet|done|probab|spent|reached|filled"
 _TRUE = (  # in which stage a boolean is true, else in how many of a hundred records
     ("over", 0, "paid|check|done|compl|return|sign|billed|seal|thank|releas|approv|clos|resolved|arriv"),
@@ -4941,7 +4943,11 @@ class _Kind:
 
     def __init__(self, entity: Mapping[str, Any], lang: str) -> None:
         self.id, self.label, self.display = entity["id"], entity["label"], entity["display"]
-        self.fields, self.found, self.lang = {field["id"]: field for field in entity["fields"]}, {}, lang[:2]
+        self.fields, self.found, self.lang = (
+            {field["id"]: field for field in entity["fields"]},
+            {},
+            lang.lower(),
+        )
         known = find_archetype(self.id.replace("_", " ")).name.replace(" ", "_")
         self.words = [self.id, *self.id.split("_")[::-1], known]
         dated = (name for name, field in self.fields.items() if field["type"] in DATE_TYPES)
@@ -4965,13 +4971,22 @@ class _Kind:
             return "work"
         return "thing" if roles or len(self.fields) > FEW_FIELDS else "few"
 
+    def keep(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` makes, made once."""
+        if key not in self.found:
+            self.found[key] = make()
+        return self.found[key]
+
     def find(self, pattern: str, *types: str) -> str:
         """The id of the first field of one of the types whose id matches, or ""."""
-        key = (pattern, *types)
-        if key not in self.found:
-            fits = (n for n, field in self.fields.items() if field["type"] in types and re.search(pattern, n))
-            self.found[key] = next(fits, "")
-        return self.found[key]
+        fits = (n for n, field in self.fields.items() if field["type"] in types and re.search(pattern, n))
+        return self.keep((pattern, types), lambda: next(fits, ""))
+
+    def waits(self, name: str) -> bool:
+        """Whether a field holds what comes of a record at its end."""
+        kind = self.fields[name]["type"]
+        outcome = re.search(_OUTCOME, name) and kind in ("text", "longtext", "choice", "rating", "url")
+        return bool(self.status and (outcome or (name.endswith("score") and kind in ("number", "percent"))))
 
     def names(self) -> int:
         """How many different names its new records can have."""
@@ -4985,6 +5000,9 @@ class _Kind:
 
     def topic(self, name: str) -> str:
         """The topic of a text field, or "" where there is none in this language."""
+        return self.keep(("topic", name), lambda: self._topic(name))
+
+    def _topic(self, name: str) -> str:
         topics, long = _topics(), self.fields[name]["type"] == "longtext"
         own = [*(f"{word}.{name}" for word in self.words), name, *name.split("_")[::-1]]
         titles = [word for word in self.words if not topics.get(word, [["."]])[0][0].endswith(".")]
@@ -5034,18 +5052,18 @@ class _World:
     def __init__(self, blueprint: Mapping[str, Any]) -> None:
         from datetime import date
 
-        today = date.fromisoformat(blueprint["asOf"]).toordinal()
-        # Far enough from either end of the calendar for every date around it.
-        self.today = min(max(today, CENTS * YEAR_DAYS), date.max.toordinal() - WEEK_DAYS * YEAR_DAYS)
+        self.today = date.fromisoformat(blueprint["asOf"]).toordinal()
         self.seed, self.rtl = blueprint["seed"], blueprint["dir"] == "rtl"
         self.rows, self.taken, self.crews = {}, {}, {}
-        self.kinds = {entity["id"]: _Kind(entity, blueprint["lang"]) for entity in blueprint["entities"]}
+        self.kinds = {
+            entity["id"]: _Kind(entity, blueprint["lang"].split("-")[0]) for entity in blueprint["entities"]
+        }
         self.people = [name for name, kind in self.kinds.items() if kind.sort == "people"]
         self.rank = _rank_kinds(self.kinds)
         for name, records in _plan_records(blueprint, self.kinds).items():
             rows = (_Row(self, self.kinds[name], record, place) for place, record in enumerate(records))
             self.rows[name] = {row.given["id"]: row for row in rows}
-            self.taken[name] = {record.get(self.kinds[name].display) for record in records}
+            self.taken[name] = {str(record.get(self.kinds[name].display)) for record in records}
 
     def person(self, group: str, number: int) -> str:
         """The name of person `number` of a group: an entity, "staff", or a word for others."""
@@ -5129,11 +5147,42 @@ class _Row:
             return _STAGES[self.pick("stage", _UNSTATED)]
         return self.kind.stages[self.kind.fields[self.kind.status]["values"].index(status)]
 
+    def calendar(self, day: int) -> Any:
+        """The date `day` days from today; it stays within the calendar."""
+        from datetime import date
+
+        return date.fromordinal(min(max(self.world.today + day, 1), date.max.toordinal() - YEAR_DAYS))
+
+    def length(self) -> int:
+        """How long it takes from its planned time, in minutes."""
+        given = self.get(self.kind.find(_LENGTH, "duration")) or _in_range(self, "~", "length", {})
+        return int(min(max(given, QUARTER_MINUTES), LENGTH_MAX_MINUTES))
+
     def days(self) -> Mapping[str, int]:
-        """The hidden course of a record in days from today: made, start, plan, end, due, over."""
+        """The hidden course of a record in days from today: made, start, plan, end, due, over, a minute.
+
+        It is moved so that the first date that is given lies on it.
+        """
         if not self.kept:
             self.kept = self._plan_days(self.stage())
+            given = (name for name in self.kind.dates if self.given.get(name))
+            anchor = next((name for name in given if self.kind.dates[name][0] in self.kept), "")
+            self.kept = self._move(self.kept, anchor) if anchor else self.kept
         return self.kept
+
+    def _move(self, course: Mapping[str, int], name: str) -> dict[str, int]:
+        from datetime import datetime
+
+        given, role = datetime.fromisoformat(self.given[name]), self.kind.dates[name][0]
+        timed = self.kind.fields[name]["type"] == "datetime" and role in ("plan", "start", "end")
+        shift = given.toordinal() - self.world.today - course["plan" if timed else role]
+        moved = {key: day + shift for key, day in course.items()}
+        minute = given.hour * HOUR_MINUTES + given.minute - (self.length() if role == "end" else 0)
+        return {
+            **moved,
+            "made": min(moved["made"], 0),
+            "minute": max(minute, 0) if timed else course["minute"],
+        }
 
     def _plan_days(self, stage: _Stage) -> dict[str, int]:
         plan, long = self.draw("plan", stage.low, stage.high), re.search(_LONG, self.kind.id)
@@ -5149,7 +5198,8 @@ class _Row:
         start = max(start, made)
         course = {"made": made, "start": start, "plan": plan, "end": plan if closed else start + span}
         over = min(plan + self.draw("over", 0, OVER_DAYS), -1)
-        return {**course, "due": plan + self.draw("due", 1, DUE_DAYS), "over": over}
+        due, minute = plan + self.draw("due", 1, DUE_DAYS), QUARTER_MINUTES * self.draw("quarter", *_QUARTERS)
+        return {**course, "due": due, "over": over, "minute": minute}
 
 
 # --- dates ----------------------------------------------------------------------------------------
@@ -5194,19 +5244,18 @@ def _make_date(row: _Row, name: str) -> str:
     """A day, with a quarter of an hour in working hours; what ends or is over comes after the start."""
     from datetime import datetime, timedelta
 
-    day, plan, role = _day(row, name), row.days()["plan"], row.kind.dates[name][0]
+    day, days, role = _day(row, name), row.days(), row.kind.dates[name][0]
     if day == "":
         return ""
     if row.kind.fields[name]["type"] == "date":
-        return datetime.fromordinal(row.world.today + day).date().isoformat()
-    day = plan if role in ("start", "end") else day
-    quarter = row.draw("quarter" if day == plan else name, *_QUARTERS)
-    if role == "end" or (role == "over" and day == plan):
-        length = row.get(row.kind.find(_LENGTH, "duration")) or _in_range(row, "~", "length", {})
-        quarter += int(min(max(length, QUARTER_MINUTES), LENGTH_MAX_MINUTES)) // QUARTER_MINUTES
-    elif role == "made" and day == plan:
-        quarter = _QUARTERS[0] - row.draw(name, 1, 4)
-    moment = datetime.fromordinal(row.world.today + day) + timedelta(minutes=quarter * QUARTER_MINUTES)
+        return row.calendar(day).isoformat()
+    day = days["plan"] if role in ("start", "end") else day
+    minute = days["minute"] if day == days["plan"] else QUARTER_MINUTES * row.draw(name, *_QUARTERS)
+    if role == "end" or (role == "over" and day == days["plan"]):
+        minute += row.length()
+    elif role == "made" and day == days["plan"]:
+        minute -= QUARTER_MINUTES * row.draw(name, 1, 4)
+    moment = datetime.fromordinal(row.calendar(day).toordinal()) + timedelta(minutes=minute)
     return moment.isoformat()[: -len(":00")]
 
 
@@ -5260,7 +5309,9 @@ def _derive_money(row: _Row, name: str) -> int | None:
 
 def _derive_number(row: _Row, name: str) -> int | None:
     """Hundredths that follow from other values: a part, a stock level, an upper end, a span, a count."""
-    kind, find, days = row.kind.fields[name]["type"], row.kind.find, row.days()
+    from datetime import datetime
+
+    kind, find = row.kind.fields[name]["type"], row.kind.find
     status = str(row.get(row.kind.status)).lower()
     whole = next((find(whole, kind) for part, whole in _PARTS if re.search(part, name)), name)
     lower = find("^" + re.sub("(to|max)$", "(from|min)$", name), kind)
@@ -5271,8 +5322,10 @@ def _derive_number(row: _Row, name: str) -> int | None:
         return row.cents(find("reorder|min", kind)) * level // CENTS**2 * CENTS
     if lower not in ("", name):
         return row.cents(lower) * row.draw(name, *_UPPER) // CENTS
-    if re.search("^(days|nights)", name) and find(_END_WORDS, *DATE_TYPES):
-        return (days["end"] - days["start"] + (name[0] == "d")) * CENTS
+    ends = {row.kind.dates[date][0]: row.get(date) for date in row.kind.dates}
+    if re.search("^(days|nights)", name) and ends.get("start") and ends.get("end"):
+        first, last = (datetime.fromisoformat(ends[role]).toordinal() for role in ("start", "end"))
+        return max(last - first + (name[0] == "d"), 0) * CENTS
     children = _children(row, f"^{name.split('_')[-1].rstrip('s')}$") if kind == "number" else None
     return None if children is None else len(children) * CENTS
 
@@ -5299,12 +5352,10 @@ def _make_number(row: _Row, name: str) -> float:
 
 def _make_code(row: _Row, name: str, code: str) -> str:
     """An identifier after a pattern of _CODES, unlike those of the other records."""
-    from datetime import date
-
     words, base = row.kind.id.split("_"), _roll(row.world.seed, row.kind.id) % FIRST_NUMBERS
     letters = "".join(word[0] for word in words) if len(words) > 1 else words[0][: len("INV")]
     digits = iter(str(row.walk(name, 10 ** code.count("#"))).zfill(code.count("#")))
-    year = f"{date.fromordinal(row.world.today + row.days()['made']).year}-" if row.kind.flows else ""
+    year = f"{row.calendar(row.days()['made']).year}-" if row.kind.flows else ""
     parts: Mapping[str, Callable[[int], str]] = {
         "N": lambda _: f"{year}{row.number + base:04d}",
         "F": lambda _: name[: len("INV")].upper(),
@@ -5329,9 +5380,7 @@ def _make_words(row: _Row, name: str) -> str:
 
 def _compose(row: _Row) -> str:
     """A title out of the entity's own label: for whom, when, or which one."""
-    from datetime import date
-
-    label, made = row.kind.label, date.fromordinal(row.world.today + row.days()["made"])
+    label, made = row.kind.label, row.calendar(row.days()["made"])
     if row.kind.lang != "en":
         return f"{label} {row.number}"
     about = next(filter(None, (parent.title() for parent in row.parents())), "")
@@ -5344,7 +5393,7 @@ def _compose(row: _Row) -> str:
 
 def _make_text(row: _Row, name: str) -> str:
     """An identifier, a person's name, or words."""
-    words, code = name.split("_")[::-1], _match(_CODES, name)[0]
+    words, code = name.split("_")[::-1], row.kind.keep(("code", name), lambda: _match(_CODES, name)[0])
     part = re.search("^(first|given)|^(last|family|sur)", name)
     if code:
         return _make_code(row, name, code)
@@ -5373,7 +5422,7 @@ def _make_choice(row: _Row, name: str) -> str:
 
 
 def _make_boolean(row: _Row, name: str) -> bool:
-    stage, percent, _ = _match(_TRUE, name)
+    stage, percent, _ = row.kind.keep(("true", name), lambda: _match(_TRUE, name))
     return row.stage().name == stage if stage else row.draw(name, 1, CENTS) <= percent
 
 
@@ -5459,9 +5508,8 @@ def _is_left_out(row: _Row, field: Mapping[str, Any]) -> bool:
         return False
     if kind in ("longtext", "url", "phone") and row.draw(f"{name} left out", 1, EMPTY_EVERY) == 1:
         return True
-    outcome = re.search(_OUTCOME, name) and kind in ("text", "longtext", "choice", "rating", "url")
-    waits = outcome or (name.endswith("score") and kind in ("number", "percent"))
-    return bool(waits and row.kind.status) and row.stage().name != "over"
+    waits = row.kind.keep(("waits", name), lambda: row.kind.waits(name))
+    return waits and row.stage().name != "over"
 
 
 def _make_value(row: _Row, name: str) -> Any:
@@ -5472,7 +5520,7 @@ def _make_value(row: _Row, name: str) -> Any:
     value = _MAKERS[field["type"]](row, name)
     if name != row.kind.display or field["type"] != "text":
         return value
-    while value in taken and row.number < number + TRIES:
+    while value in taken and row.number < number + NAME_TRIES:
         row.number += 1
         value = _MAKERS[field["type"]](row, name)
     row.number = number

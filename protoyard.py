@@ -19,14 +19,15 @@ The map. A section uses only sections above it, and of those only the ones its r
 
 The way of one request over MCP; each function's docstring begins with its hop.
 
-    1/9 serve §18 -> 2/9 Session.receive §17 -> 3/9 decode_message §03 -> 4/9 answer_request §17 (a METHODS row)
-    -> 5/9 on_tools_call §17: Start(ToolCall) -> 6/9 start_call §18: build_argv §15 -> 7/9 execute §16
+    1/9 serve §18 -> 2/9 Session.receive §17 -> 3/9 decode_message §03
+    -> 4/9 answer_request §17 (a METHODS row) -> 5/9 on_tools_call §17: Start(ToolCall) -> 6/9 start_call §18: build_argv §15 -> 7/9 execute §16
     -> 8/9 run_invocation §16: Operation.run §15 -> 9/9 Session.finish §17, then Outbox.write §18
 
 On the command line: main §20 -> execute §16 -> Operation.run §15 -> print_outcome §16.
 
-Verbs mean one thing: check_ raises or returns the clean value, parse_ makes a value of text, render_ makes text of
-a value and is pure, read_ and write_ touch the disk, run_ starts an operation or a process, on_ handles a message.
+Verbs mean one thing: check_ raises or returns the clean value, parse_ makes a value of text, render_ makes
+text of a value and is pure, read_ and write_ touch the disk, run_ starts an operation or a process, on_ handles
+a message.
 """
 
 from __future__ import annotations
@@ -167,6 +168,7 @@ HISTORY_DIR = "history"
 SCREENSHOTS_DIR = "screenshots"
 GALLERY_MAX_PROTOTYPES = 200
 HISTORY_DIGITS = 4
+READ_TRIES = 5  # of a reader, who holds no lock, before it takes what it gets
 REVISIONS_SHOWN = 20  # of each variant, in an answer that should stay short
 MANIFEST_MAX_BYTES = 4 * MIB  # some ten thousand revisions
 PAGE_MAX_BYTES = 8 * MIB  # a blueprint at its limit, escaped, and the runtime
@@ -180,6 +182,18 @@ VARIANTS_DEFAULT = 3
 LIST_LIMIT_MAX = 200
 LIST_LIMIT_DEFAULT = 50
 RECORDS_SHOWN = 3
+# On the command line, work that takes longer shows its steps.
+PROGRESS_AFTER_SECONDS = 1.0
+
+# Screenshots (TOOLS §8): a laptop's window; a browser that says nothing for so long is broken.
+SCREENSHOT_WIDTH_PX = 1280
+SCREENSHOT_HEIGHT_PX = 800
+BROWSER_ANSWER_SECONDS = 15.0
+BROWSER_POLL_SECONDS = 0.05
+BROWSER_NAME = "browser"
+PICTURE_NAME = "picture.png"
+PICTURE_MAX_BYTES = 16 * MIB
+HELP_WIDTH_CHARS = 100
 
 # The blueprint (TOOLS §3). The prototype's "today" is a constant, a Monday: equal briefs give equal bytes.
 AS_OF_DATE = "2026-06-15"
@@ -195,7 +209,8 @@ RECORDS_MAX = 1000
 RECORD_ID_MAX_CHARS = 64
 RATING_MAX = 5
 
-# Fictional data (§10). A walk by the golden section meets distant places one after the other.
+# Fictional data (§10). A walk by the golden section meets distant places one after the other; numbers are
+# counted in hundredths; the days are how far from its planned day a record may be made, due and over.
 ROLL_BYTES = 8
 HASH_PRIME = 2**61 - 1
 GOLDEN_PERCENT = 62
@@ -207,10 +222,12 @@ NAME_GROUP = 8
 STAFF_COUNT = 11
 FIRST_NUMBERS = 400
 EMPTY_EVERY = 9
+NAME_TRIES = 40
 STEM_CHARS = 5
 FEW_FIELDS = 3
 LENGTH_MAX_MINUTES = 10_000
 QUARTER_MINUTES = 15
+HOUR_MINUTES = 60
 WEEK_DAYS = 7
 WORK_DAYS = 5
 MONTH_DAYS = 30
@@ -219,7 +236,7 @@ MADE_DAYS = 18
 DUE_DAYS = 12
 OVER_DAYS = 5
 
-# The brief (TOOLS §4): what a first draft holds at most, how long its names are, what a screen shows of a record.
+# The brief (TOOLS §4): what a first draft holds at most, how long its names are, what a screen shows.
 DRAFT_ENTITIES_MAX = 9
 DRAFT_SPARE_MAX = 3
 DRAFT_ROLES_MAX = 8
@@ -1486,8 +1503,12 @@ class _Folder:
 
     def sync(self) -> None:
         """Makes the entries durable, where folders can be synced at all."""
-        if self.fd is not None:
-            os.fsync(self.fd)
+        try:
+            if self.fd is not None:
+                os.fsync(self.fd)
+        except OSError as error:  # some network and shared file systems know it for files only
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+                raise
 
     def make(self, name: str) -> None:
         """Makes a folder, durably, unless something of that name is there: another may be as quick."""
@@ -1528,7 +1549,7 @@ class _Folder:
             names = [name for name in self.names() if name not in kept]
 
     def _dissolve(self, name: str) -> None:
-        """Removes a folder and brings the folders in it up here, so that no depth exhausts stack or handles."""
+        """Removes a folder and brings those in it up here, so that no depth exhausts stack or handles."""
         with self.open(name) as inner:
             for child in (child for child in inner.names() if not inner.unlink(child)):
                 risen = self.at(_unique_name())
@@ -3901,7 +3922,7 @@ def _known_form(word: str, lang: str) -> tuple[str, str, bool]:
     ends = [(form, known) for form in forms for known in table if lang == "de" and form.endswith(known[1:])]
     ends = sorted((end for end in ends if len(end[1]) > SHORT_WORD_CHARS), key=lambda end: -len(end[1]))
     for form, known in [*((form, form) for form in forms if form in table), *ends]:
-        return form, *table[known]
+        return (form, *table[known])
     return (forms[1] if len(forms) > 1 and lang != "de" else word), "", False
 
 
@@ -4568,13 +4589,13 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
 # ======================================================================
 # §10 records: seeded fictional data, consistent across entities
 # ======================================================================
-# Rules: uses §01, §03, §07-08; pure. A value is a function of the seed and of the ids of its entity, record and
-# field alone: a new field, row or entity changes no other one. What must agree (e-mail and name, totals, dates and
-# status) follows from other values of the record or of its parents, which are made on demand.
+# Rules: uses §01, §03, §07-08; pure. A value is a function of the seed and of the ids of its entity, record
+# and field alone: a new field, row or entity changes no other one. What must agree (e-mail and name, totals,
+# dates and status) follows from other values of the record or of its parents, which are made on demand.
 
 
 class _Stage(NamedTuple):
-    """How far along a record is: its share of the rows, its planned day seen from today, stems of status values."""
+    """How far a record is: its share of the rows, its planned day seen from today, stems of status values."""
 
     name: str
     share: int
@@ -4585,17 +4606,24 @@ class _Stage(NamedTuple):
 
 # fmt: off
 _STAGES = (  # the first one with a fitting stem counts
-    _Stage("odd", 5, -24, -15, "cancel|annul|storn|no.?show|miss|void|withdr|dropp|overdue|^late|expired|laps|block"
-           "|disput|clawed|stopped|postpon|do not|atras|venc|überf|retard|absent|perdu"),
-    _Stage("over", 6, -30, -1, "failed|reject|declin|refus|^lost|rechaz|abgel|recus|rejeit|bounced|unreach"),
-    _Stage("over", 24, -30, -1, "done|completed|closed|resolv|^paid|delivered|returned|finish|passed|archiv|fixed|verif"
-           "|^over$|^ended|^left|released|shipped|^held|worked|attended|hired|^won|answered|graduat|reimburs|taken|gone|cleared|settled|refund"
-           "|checked out|erledigt|abgeschl|fertig|bezahlt|cerrad|hech|pagad|devuel|entreg|conclu|termin|clôtu|rendu"),
-    _Stage("today", 54, 0, 0, "on site|travel|arriv|checked in|in transit|^on the|playing|loading|running|under ?way"),
-    _Stage("now", 55, -9, -1, "^active|^available|in service|in stock|^free|healthy|^fit|^live|current|registered"
-           "|^vacant|^in use|^activ[oae]|dispon|aktiv|actif"),
-    _Stage("ahead", 54, 1, 45, "plan|sched|book|confirm|upcom|reserv|request|draft|expect|invit|assign|announc|agend"
-           "|accept|approv|prévu|program|geplant|bestätig|^new|to ?do|solicit|demand"),
+    _Stage("odd", 5, -24, -15,
+           "cancel|annul|storn|no.?show|miss|void|withdr|dropp|overdue|^late|expired|laps|block|disput|clawed"
+           "|stopped|postpon|do not|atras|venc|überf|retard|absent|perdu"),
+    _Stage("over", 6, -30, -1,
+           "failed|reject|declin|refus|^lost|rechaz|abgel|recus|rejeit|bounced|unreach"),
+    _Stage("over", 24, -30, -1,
+           "done|completed|closed|resolv|^paid|delivered|returned|finish|passed|archiv|fixed|verif|^over$"
+           "|^ended|^left|released|shipped|^held|worked|attended|hired|^won|answered|graduat|reimburs|taken"
+           "|gone|cleared|settled|refund|checked out|erledigt|abgeschl|fertig|bezahlt|cerrad|hech|pagad"
+           "|devuel|entreg|conclu|termin|clôtu|rendu"),
+    _Stage("today", 54, 0, 0,
+           "on site|travel|arriv|checked in|in transit|^on the|playing|loading|running|under ?way"),
+    _Stage("now", 55, -9, -1,
+           "^active|^available|in service|in sto|^free|healthy|^fit|^live|current|registered|^vacant|^in use"
+           "|^activ[oae]|dispon|aktiv|actif"),
+    _Stage("ahead", 54, 1, 45,
+           "plan|sched|book|confirm|upcom|reserv|request|draft|expect|invit|assign|announc|agend|accept"
+           "|approv|prévu|program|geplant|bestätig|^new|to ?do|solicit|demand"),
     _Stage("now", 54, -9, -1, ""),
 )
 _FIRST, _LAST = _Stage("ahead", 15, 1, 45, ""), _Stage("over", 25, -30, -1, "")
@@ -4609,10 +4637,13 @@ _DATES = (  # what a date means by its field id; with two numbers, a day at that
     ("later", 6, 400, "expir|renew|warrant|insur|until|caduc|retire"),
     ("due", 0, 0, "due|deadline|_by$|eta$|close_date|respond|remind|fällig|échéance|limit|needed"),
     ("end", 0, 0, "^ends?_|_ends?$|^end$|^to$|_to$|^fin|finish|depart|check_?out|^ende|hasta|salida"),
-    ("over", 0, 0, "done|closed|complet|resolv|return|paid|deliver|releas|reach|thank|arrived|signed|dispens|left|fixed"
+    ("over", 0, 0,
+     "done|closed|complet|resolv|return|paid|deliver|releas|reach|thank|arrived|signed|dispens|left|fixed"
      "|verif|answer|decided|approved|removed|pagad|cierre|retour|bezahlt|devol"),
-    ("made", 0, 0, "creat|open|recei|report|submit|request|appl|regist|rais|order|found|logg|issue|plac|post|sent|writ"
-     "|occur|read_|taken|moved|spent|award|publish|enrol|record|enter|measur|collect|added|scan|pledg|given|weigh"
+    ("made", 0, 0,
+     "creat|open|recei|report|submit|request|appl|regist|rais|order|found|logg|issue|plac|post|sent|writ"
+     "|occur|read_|taken|moved|spent|award|publish|enrol|record|enter|measur|collect|added|scan"
+     "|pledg|given|weigh"
      "|rated|said|asked|erstellt|eingang|créé|out_on"),
     ("start", 0, 0, "start|^from|_from$|begin|arriv|check_?in|valid|inicio|début|beginn|desde"),
     ("plan", 0, 0, ""),
@@ -4621,179 +4652,265 @@ _LONG = "lease|tenan|contract|agreement|subscri|polic|permit|licen|membership|se
 _AFTER = "finding|defect|payment|result|feedback|review|corrective|snag|outcome|score|remark|charge|follow"
 _LOGS = "entry|_log$|^log|reading|record|diary|note|weight|movement|history|receipt|scrap|expense"
 _OUTCOME = "result|outcome|resolution|minutes|feedback|_back$|effective|signed_by|decision_note|root_cause"
-_TOTAL, _COPIED, _LENGTH = "total|amount|sum$|^cost$", "price|rent|fee|fare|amount", "^(?!.*(break|notice|lead|estim))"
+_TOTAL, _COPIED = "total|amount|sum$|^cost$", "price|rent|fee|fare|amount"
+_LENGTH = "^(?!.*(break|notice|lead|estim))"
 _SHOWN = "used|progress|complet|done|probab|spent|reached|filled"
 _TRUE = (  # in which stage a boolean is true, else in how many of a hundred records
     ("over", 0, "paid|check|done|compl|return|sign|billed|seal|thank|releas|approv|clos|resolved|arriv"),
-    ("ahead", 0, "unread|^new"), ("", 25, "block|urgent|^vip|abnormal|damag|late|private|pinned|auto|estimated"),
+    ("ahead", 0, "unread|^new"),
+    ("", 25, "block|urgent|^vip|abnormal|damag|late|private|pinned|auto|estimated"),
     ("", 80, ""),
 )
-_PAST_DAYS = (-2400, -60)
+_PAST_DAYS, _PAST_STATUS = (-2400, -60), "expired|ended|lapsed|due"
 _FANOUT = (0, 255, 205, 240, 215, 248, 190)  # how readily each of seven parents in turn takes a child
 _PROGRESS = {"odd": (5, 60), "over": (100, 100), "today": (30, 80), "now": (20, 90), "ahead": (0, 10)}
 _ROWS = {"people": (9, 14), "few": (5, 8), "child": (30, 44), "work": (18, 28), "thing": (10, 16)}
 _QUARTERS, _UPPER, _STOCKED, _RATINGS = (33, 62), (110, 140), (120, 700), (5, 4, 4, 3, 5, 2, 4, 3, 1, 4)
-_CODES = (  # N running number, P initials, # digit, @ letter
-    ("P-####", "sku|article|^tag|_tag|tag_no"), ("S-######", "serial"), ("@@-###", "^model$"), ("@-#####", "^meter$"),
-    ("F-####", "^(invoice|inspection|application|release|.*order)$"), ("@@ ## @@@", "registration|plate"),
-    ("978-0-555-#####-#", "isbn"), ("4000######", "barcode|^ean"), ("v#.#", "version"), ("P-###", "batch|lot_no"),
-    ("TR ### ### ###", "track"), ("@-##", "bed$|_bed|shelf|bin$|position|plot|^bay"),
+_CODES = (  # N running number, P initials of the entity, F of the field, # digit, @ letter
+    ("P-####", "sku|article|^tag|_tag|tag_no"), ("S-######", "serial"), ("@@-###", "^model$"),
+    ("@-#####", "^meter$"), ("F-####", "^(invoice|inspection|application|release|.*order)$"),
+    ("@@ ## @@@", "registration|plate"), ("978-0-555-#####-#", "isbn"), ("4000######", "barcode|^ean"),
+    ("v#.#", "version"), ("P-###", "batch|lot_no"), ("TR ### ### ###", "track"),
+    ("@-##", "bed$|_bed|shelf|bin$|position|plot|^bay"),
     ("P-N", "refer|number|_no$|^no$|code$|^nr|numer|número|_ref$|_id$"), ("", ""),
 )
 _SUMS = (  # money of a parent that is the sum of its children's
-    ("^(net|total|subtotal|sum)|_total$", "line|item|position"), ("^(spent|actual)", "expense|cost|purchase"),
+    ("^(net|total|subtotal|sum)|_total$", "line|item|position"),
+    ("^(spent|actual)", "expense|cost|purchase"),
     ("^(raised|collected|received)", "donation|gift|pledge|contribution"),
 )
 _PARTS = (  # a number that is a part of another one of the record
-    ("spent|actual", "planned|budget|limit"), ("raised|collected", "goal|target"), ("reached|achieved", "target|goal"),
-    ("used|taken|booked|filled|sold", "capacity|places|seats|copies"), ("^paid", "total|amount"),
+    ("spent|actual", "planned|budget|limit"), ("raised|collected", "goal|target"),
+    ("reached|achieved", "target|goal"), ("used|taken|booked|filled|sold", "capacity|places|seats|copies"),
+    ("^paid", "total|amount"),
 )
-_PERSONS = frozenset("""person contact customer client member volunteer candidate applicant patient student pupil guest
-visitor attendee employee worker colleague technician engineer nurse doctor driver teacher tutor coach trainer guide
-tenant resident owner holder borrower donor requester reporter recipient passenger author guardian parent speaker
-player referee user learner child adult participant buyer seller agent operator inspector officer warden porter
-supervisor manager examiner witness artist performer musician chef cook cleaner caretaker dispatcher therapist dentist
-physio vet breeder staff lead escort landlord maker neighbour organiser chair assignee approver reviewer clinician to from
-with by""".split())
-_OUTSIDERS = "patient|customer|client|guest|visitor|tenant|member|student|pupil|applicant|attendee|parent|buyer|donor"
+_PERSONS = frozenset("""
+person contact customer client member volunteer candidate applicant patient student pupil guest visitor
+attendee employee worker colleague technician engineer nurse doctor driver teacher tutor coach trainer
+guide tenant resident owner holder borrower donor requester reporter recipient passenger author guardian
+parent speaker player referee user learner child adult participant buyer seller agent operator inspector
+officer warden porter supervisor manager examiner witness artist performer musician chef cook cleaner
+caretaker dispatcher therapist dentist physio vet breeder staff lead escort landlord maker neighbour
+organiser chair assignee approver reviewer clinician to from with by
+""".split())
+_SOMEBODY = "(^|_)(" + "|".join(sorted(_PERSONS)) + ")$"
+_OUTSIDERS = "patient|customer|client|guest|visitor|tenant|member|student|pupil|applicant|attendee|donor"
 _STAFF = ("employee", "staff", "staff_member", "team_member", "colleague", "worker", "user", "volunteer")
-_AREAS, _DOMAINS, _END_WORDS = ("201", "303", "415", "512", "617"), ("com", "org", "net"), "^ends?_|^to$|depart|check_?out"
-_SIGNS, _UNFIT = {"number": "", "money": "$", "percent": "%", "duration": "~"}, ("ass", "tit", "cum", "sex", "die")
-_UNSPLIT = {ord("ø"): "o", ord("ł"): "l", ord("ß"): "ss", ord("æ"): "ae", ord("ı"): "i", ord("đ"): "d"}
+_AREAS, _DOMAINS = ("201", "303", "415", "512", "617"), ("com", "org", "net")
+_UNFIT = ("ass", "tit", "cum", "sex", "die")
+_UNSPLIT = {ord("ø"): "o", ord("ł"): "l", ord("ß"): "ss", ord("æ"): "ae", ord("\u0131"): "i", ord("đ"): "d"}
 _MONTHS = "January February March April May June July August September October November December"
 _TITLED = ("name", "title", "subject", "label", "nombre", "nom", "titre", "titulo")
 # Names in groups of eight that go together.
 _GIVEN_AND_FAMILY = ("""
-Alice Owen Hazel Miles Edith Rufus Nora Callum Mara Henrik Astrid Søren Linnea Mikkel Sigrid Jonas Amara Chidi Ngozi
-Emeka Folake Tunde Ifeoma Kelechi Priya Arjun Meera Rohan Kavita Nikhil Leela Dev Yuki Haruto Aiko Kenji Sakura Daichi
-Emi Naoki Lucía Mateo Inés Diego Camila Álvaro Paloma Joaquín Agnieszka Tomasz Kasia Marek Zofia Piotr Danuta Wojtek
-Leyla Emre Aylin Kerem Defne Baran Selin Cem Giulia Marco Chiara Luca Elisa Matteo Bianca Dario Mei Jian Lan Wei Xiu Bo
-Ling Tao Ana Rui Beatriz Tiago Catarina Duarte Joana Nuno Amina Yusuf Halima Idris Salma Karim Noor Tariq Anneke Bram
-Femke Joost Sanne Ruben Lotte Daan Siobhán Cormac Aoife Declan Niamh Fergal Orla Eoin Léa Bastien Margaux Hugo Élodie
-Rémi Solène Yann""", """
-Ashdown Whitlock Pemberly Thornbury Hartwell Fenwick Brackley Lockyer Lindqvist Aaberg Solheim Nygaard Dahlström
-Ekeland Hovland Brandvold Okoro Adeyemi Nwankwo Balogun Eze Oyelaran Onwudiwe Afolabi Raghavan Deshmukh Kulkarni
-Bhattal Iyengar Solanki Venkatesh Chaudhary Morinaga Takeda Hoshino Kurosaki Ishiwata Nakagome Fujisawa Sonoda
-Villaseñor Quiroga Ibarra Montalvo Echeverri Salcedo Zamorano Urrutia Wiśniak Kowalczyk Zielonka Borowska Sadowy
-Malinowy Czerniak Gajda Yıldıran Karaca Demirbaş Aksoylu Tuncay Erbil Sezgin Ozanoglu Bellandi Ferraro Montesi
-Carbonell Ruggeri Valtorta Brunelli Scarpa Huang Zhao Qiu Fang Shen Lu Cai Tan Figueira Brandão Salgueiro Matoso Teles
-Vilhena Carvalhal Pestana Haddad Mansoor Benali Saleh Khoury Rahmani Othman Daher Verhoeven Dijkman Hoekstra Brouwer
-Zandstra Kuipers Terpstra Wolthuis Brannigan Cassidy Devaney Fallon Hegarty Kinsella Mulcahy Tierney Beaulieu
-Charpentier Delorme Fauvel Lacombe Marchand Perrin Roussel""")
-_ARABIC = ("ليلى=layla سامي=sami نور=nour كريم=karim هدى=huda عمر=omar رنا=rana ياسر=yaser",
-           "حداد=haddad منصور=mansour نجار=najjar سالم=salem درويش=darwish خطيب=khatib عزام=azzam زيدان=zidan")
+Alice Owen Hazel Miles Edith Rufus Nora Callum Mara Henrik Astrid Søren Linnea Mikkel Sigrid Jonas Amara
+Chidi Ngozi Emeka Folake Tunde Ifeoma Kelechi Priya Arjun Meera Rohan Kavita Nikhil Leela Dev Yuki
+Haruto Aiko Kenji Sakura Daichi Emi Naoki Lucía Mateo Inés Diego Camila Álvaro Paloma Joaquín Agnieszka
+Tomasz Kasia Marek Zofia Piotr Danuta Wojtek Leyla Emre Aylin Kerem Defne Baran Selin Cem Giulia Marco
+Chiara Luca Elisa Matteo Bianca Dario Mei Jian Lan Wei Xiu Bo Ling Tao Ana Rui Beatriz Tiago Catarina
+Duarte Joana Nuno Amina Yusuf Halima Idris Salma Karim Noor Tariq Anneke Bram Femke Joost Sanne Ruben
+Lotte Daan Siobhán Cormac Aoife Declan Niamh Fergal Orla Eoin Léa Bastien Margaux Hugo Élodie Rémi
+Solène Yann""", """
+Ashdown Whitlock Pemberly Thornbury Hartwell Fenwick Brackley Lockyer Lindqvist Aaberg Solheim Nygaard
+Dahlström Ekeland Hovland Brandvold Okoro Adeyemi Nwankwo Balogun Eze Oyelaran Onwudiwe Afolabi Raghavan
+Deshmukh Kulkarni Bhattal Iyengar Solanki Venkatesh Chaudhary Morinaga Takeda Hoshino Kurosaki Ishiwata
+Nakagome Fujisawa Sonoda Villaseñor Quiroga Ibarra Montalvo Echeverri Salcedo Zamorano Urrutia Wiśniak
+Kowalczyk Zielonka Borowska Sadowy Malinowy Czerniak Gajda Yüceler Karaca Demirbaş Aksoylu Tuncay Erbil
+Sezgin Ozanoglu Bellandi Ferraro Montesi Carbonell Ruggeri Valtorta Brunelli Scarpa Huang Zhao Qiu Fang
+Shen Lu Cai Tan Figueira Brandão Salgueiro Matoso Teles Vilhena Carvalhal Pestana Haddad Mansoor Benali
+Saleh Khoury Rahmani Othman Daher Verhoeven Dijkman Hoekstra Brouwer Zandstra Kuipers Terpstra Wolthuis
+Brannigan Cassidy Devaney Fallon Hegarty Kinsella Mulcahy Tierney Beaulieu Charpentier Delorme Fauvel
+Lacombe Marchand Perrin Roussel""")
+_ARABIC = (
+    "ليلى=layla سامي=sami نور=nour كريم=karim هدى=huda عمر=omar رنا=rana ياسر=yaser",
+    "حداد=haddad منصور=mansour نجار=najjar سالم=salem درويش=darwish خطيب=khatib زيدان=zidan قاسم=qasim",
+)
 _HARD_NAMES = {6: "Maria-Fernanda Alejandra Konstantinopoulou-Villaseñor de la Cruz", 9: "ليلى حداد"}
 _RANGES = """
-=1:120:1 capacity=8:240:4 places=8:30:2 party_size=1:8:1 party=1:8:1 people=1:12:1 guests=2:60:1 attendees=4:40:1
-mileage=4000:180000:10 visit.mileage=2:140:1 age=3:88:1 height=150:196:1 tree.height=3:28:1 width=20:240:5 length=20:400:5 depth=10:90:5
-weight=1:90:.5 animal.weight=2:60:.5 parcel.weight=.3:24:.1 shipment.weight=40:2400:10 container.weight=800:24000:50 score=0:5:1
-quantity=1:24:1 stock=0:240:1 hand=0:240:1 reorder=5:40:5 at=5:40:5 minimum=5:40:5 votes=0:140:1 version=1:7:1
-seats=1:50:1 employees=4:900:1 rooms=1:6:1 area=28:240:2 stops=4:18:1 distance=3:180:1 attempt=1:3:1 attempts=1:4:1
-injured=0:2:1 damaged=0:2:1 scrap=0:9:1 copies=1:8:1 published=1958:2025:1 year=1998:2026:1 serves=2:12:2
-portions=2:120:2 dishes=3:9:1 changes=4:60:1 openings=1:4:1 instalments=2:6:1 credits=3:12:1 games=0:34:1 size=3:9:1
-items=2:14:1 lines=1:9:1 floor=0:6:1 target=20:200:5 goal=20:200:5 value=40:9800:1 temperature=2:24:.5 score.value=10:100:1 rating.value=1:10:1 result.value=1:100:1 days=1:15:1
-nights=1:9:1 hours=.25:9:.25 pages=4:320:1 points=0:60:1 position=1:12:1 rank=1:20:1 order=1:12:1 count=1:40:1
-withdrawal=3:35:1 reminders=0:3:1 kg=1:90:.5 level=0:100:1 age_days=1:60:1 player.number=1:99:1 tree.age=4:120:1
-$=20:2400:5 $price=2.5:180:.1 $cost=12:900:.5 $unit_cost=.4:60:.1 $fee.amount=5:180:.5 $claim.amount=8:640:.05 $expense.amount=8:640:.05 $cost_per_portion=.6:4.8:.05 $rent=450:2400:10 $plot.rent=24:160:2 $deposit=300:3000:50
-$salary=28000:74000:500 $from=28000:60000:500 $salary_expectation=28000:74000:500 $budget=2000:90000:500
-$planned=2000:90000:500 $spent=500:60000:50 $goal=2000:60000:500 $fee=5:240:2.5 $fare=6:90:.5 $hire=60:900:10
-$rate=9:120:.5 $total=40:6400:.05 $amount=12:1800:.05 $net=40:5200:.05 $value=500:48000:50 $tool.value=15:900:5
-$lifetime_value=120:9800:5 $annual_value=4000:240000:500 $insured_value=200:60000:100 $charge=20:480:5 $effect=0:12000:100
-$raised=200:40000:10 %=5:95:5 %discount=0:15:5 %tax=20:20:1 %vat=20:20:1 %attendance=72:100:1 %fte=50:100:10
-%score=52:100:1 %yield=84:99:1 %humidity=35:70:1 ~=15:180:15 ~break=15:45:15 ~period=43200:129600:43200
-~time=10:120:5 ~lead=2880:30240:1440 ~lead_time=2880:30240:1440 ~runtime=12000:540000:60 ~total=240:13200:60
-~hours=240:13200:60 ~estimate=60:960:30 ~length=45:180:15 ~shift.length=420:480:30 ~guest.length=1440:4320:1440
-~event.length=120:480:30 born=19:84:1 bornstudent.=7:18:1 bornpupil.=6:16:1 bornanimal.=0:14:1 borndog.=0:14:1 borncat.=0:14:1
-bornewe.=1:8:1 bornram.=1:7:1 bornlamb.=0:1:1 bornplayer.=17:36:1
+=1:120:1 capacity=8:240:4 places=8:30:2 party_size=1:8:1 party=1:8:1 people=1:12:1 guests=2:60:1
+attendees=4:40:1 mileage=4000:180000:10 visit.mileage=2:140:1 age=3:88:1 height=150:196:1
+tree.height=3:28:1 width=20:240:5 length=20:400:5 depth=10:90:5 weight=1:90:.5 animal.weight=2:60:.5
+parcel.weight=.3:24:.1 shipment.weight=40:2400:10 container.weight=800:24000:50 score=0:5:1
+quantity=1:24:1 stock=0:240:1 hand=0:240:1 reorder=5:40:5 at=5:40:5 minimum=5:40:5 votes=0:140:1
+version=1:7:1 seats=1:50:1 employees=4:900:1 rooms=1:6:1 area=28:240:2 stops=4:18:1 distance=3:180:1
+attempt=1:3:1 attempts=1:4:1 injured=0:2:1 damaged=0:2:1 scrap=0:9:1 copies=1:8:1 published=1958:2025:1
+year=1998:2026:1 serves=2:12:2 portions=2:120:2 dishes=3:9:1 changes=4:60:1 openings=1:4:1
+instalments=2:6:1 credits=3:12:1 games=0:34:1 size=3:9:1 items=2:14:1 lines=1:9:1 floor=0:6:1
+target=20:200:5 goal=20:200:5 value=40:9800:1 temperature=2:24:.5 score.value=10:100:1
+rating.value=1:10:1 result.value=1:100:1 days=1:15:1 nights=1:9:1 hours=.25:9:.25 pages=4:320:1
+points=0:60:1 position=1:12:1 rank=1:20:1 order=1:12:1 count=1:40:1 withdrawal=3:35:1 reminders=0:3:1
+kg=1:90:.5 level=0:100:1 age_days=1:60:1 player.number=1:99:1 tree.age=4:120:1 $=20:2400:5
+$price=2.5:180:.1 $cost=12:900:.5 $unit_cost=.4:60:.1 $fee.amount=5:180:.5 $claim.amount=8:640:.05
+$expense.amount=8:640:.05 $cost_per_portion=.6:4.8:.05 $rent=450:2400:10 $plot.rent=24:160:2
+$deposit=300:3000:50 $salary=28000:74000:500 $from=28000:60000:500 $salary_expectation=28000:74000:500
+$budget=2000:90000:500 $planned=2000:90000:500 $spent=500:60000:50 $goal=2000:60000:500 $fee=5:240:2.5
+$fare=6:90:.5 $hire=60:900:10 $rate=9:120:.5 $total=40:6400:.05 $amount=12:1800:.05 $net=40:5200:.05
+$value=500:48000:50 $tool.value=15:900:5 $lifetime_value=120:9800:5 $annual_value=4000:240000:500
+$insured_value=200:60000:100 $charge=20:480:5 $effect=0:12000:100 $raised=200:40000:10 %=5:95:5
+%discount=0:15:5 %tax=20:20:1 %vat=20:20:1 %attendance=72:100:1 %fte=50:100:10 %score=52:100:1
+%yield=84:99:1 %humidity=35:70:1 ~=15:180:15 ~break=15:45:15 ~period=43200:129600:43200 ~time=10:120:5
+~lead=2880:30240:1440 ~lead_time=2880:30240:1440 ~runtime=12000:540000:60 ~total=240:13200:60
+~hours=240:13200:60 ~estimate=60:960:30 ~length=45:180:15 ~shift.length=420:480:30
+~guest.length=1440:4320:1440 ~event.length=120:480:30 born=19:84:1 bornstudent.=7:18:1 bornpupil.=6:16:1
+bornanimal.=0:14:1 borndog.=0:14:1 borncat.=0:14:1 bornewe.=1:8:1 bornram.=1:7:1 bornlamb.=0:1:1
+bornplayer.=17:36:1
 """
-# `@words: heads + tails`: a phrase is a head and a tail. Words are entities (for titles), fields, or `entity.field`.
+# `@words: heads + tails`: a phrase is a head and a tail. Words are entities (their titles), fields or
+# `entity.field`.
 _TOPICS = """
-@equipment machine lift inspection.asset work_order.asset: Circulation pump|Passenger lift|Air compressor|Gas boiler|
-Ventilation unit|Conveyor|Packing line|Cold store|Water heater|Emergency generator + A|B|C|north|south
-@asset device: Notebook 14 inch|Label printer|Tablet|Projector|Monitor 27 inch|Headset|Scanner|Camera + |, pool|, spare
-@product stock_item item part material: Folding table|LED work lamp|Oak shelf|Label roll|Hex bolt M8|Copper pipe 15 mm|
-Cotton apron|Paint roller|Storage crate|Cable drum|Safety gloves|Filter cartridge + |, small|, large|, set of 10
-@tool loan.item: Cordless drill|Extension ladder|Party tent|Pressure washer|Hedge trimmer|Sewing machine|Cargo bike|
-Carpet cleaner|Folding bench|Tile cutter + |, large|, spare
-@vehicle make_model: Panel van|Electric hatchback|Tipper truck|Minibus|Flatbed truck|Estate car + |, long|, 2023
-@room resource space hall: Birch|Cedar|Harbour|Orchard|Lantern|Garden|Mill|Summit|River|Attic + room|hall
-@site place venue location property premises branch depot pickup_point road_closure base zone field farm area: Alder Court|
-Mill Lane|Northbrook|Harbour Gate|Quarry Road|Eastmere|Orchard Row|Station Yard|Fallow Hill|Lower Wharf + |, north
-side|, east wing|, unit 4
-@company supplier organisation carrier sponsor manufacturer employer contractor: Brightwater|Northgate|Alder & Finch|
-Fernhill|Copperfield|Lowland|Tidewell|Oakmere|Stonebridge|Larkfield + Supplies|Logistics|Joinery|Foods|Services|Works
-@team flock fixture.home fixture.away match.home match.away: Red|North|Harbour|Granite|Swift|Valley|Amber|Lowland + Rovers|United|Wanderers@crew: Red|North|
-Harbour|Blue|Night|Valley + crew|crew 2@task action step next_step corrective_action milestone: Confirm|Prepare|Review|
-Update|Send|Check|Book + the delivery dates|the access list|the floor plan|the cost estimate|the handover notes|the
-safety signs|the photographs
-@project contract budget campaign: Harbour hall|Mill Lane|Library|Old bakery|Riverside|Town square|Depot|School garden +
-refurbishment|extension|energy survey|relocation|redesign
-@deal opportunity lead quote proposal offer: Office move|Annual service|Garden design|Roof repair|Staff training|Lighting
-upgrade|Catering|Kitchen refit|Website|Fleet lease + |, phase 1|, phase 2|, two sites
-@about: Booking for summer|Invoice of May|Order of last week|Visit on Tuesday|Room on the first floor + |, please
-@ticket subject message email: Cannot sign in|Wrong address on the letter|Question about the booking|Change
-of date|Invoice is missing|Keys for the side gate|Printer stays offline|Request for a copy|Late arrival + |, again|, for
-next week|, second request
-@alert reminder announcement notice: Stock below the limit|Service due|Answer overdue|Car park closed|Water shut-off|New opening
-hours + on Friday|this week|until further notice
-@incident service_request request problem complaint: Water under the sink|Door will not close|Heating stays
-cold|Light flickers|Alarm without cause|Noise at night|Blocked drain|Broken window + in the stairwell|on the second
-floor|at the north entrance|in the kitchen|near the lift
-@case matter: Boundary|Lease renewal|Unpaid bill|Estate|Name change|Contract|Noise|Building permit + , first
-letter|, appeal|, hearing|, settlement
+@equipment machine lift inspection.asset work_order.asset: Circulation pump|Passenger lift|Air
+compressor|Gas boiler| Ventilation unit|Conveyor|Packing line|Cold store|Water heater|Emergency
+generator + A|B|C|north|south
+@asset device: Notebook 14 inch|Label printer|Tablet|Projector|Monitor 27 inch|Headset|Scanner|Camera +
+|, pool|, spare
+@product stock_item item part material: Folding table|LED work lamp|Oak shelf|Label roll|Hex bolt
+M8|Copper pipe 15 mm| Cotton apron|Paint roller|Storage crate|Cable drum|Safety gloves|Filter cartridge
++ |, small|, large|, set of 10
+@tool loan.item: Cordless drill|Extension ladder|Party tent|Pressure washer|Hedge trimmer|Sewing
+machine|Cargo bike| Carpet cleaner|Folding bench|Tile cutter + |, large|, spare
+@vehicle make_model: Panel van|Electric hatchback|Tipper truck|Minibus|Flatbed truck|Estate car + |,
+long|, 2023
+@room resource space hall: Birch|Cedar|Harbour|Orchard|Lantern|Garden|Mill|Summit|River|Attic +
+room|hall
+@site place venue location property premises branch depot pickup_point road_closure base zone field farm
+area: Alder Court| Mill Lane|Northbrook|Harbour Gate|Quarry Road|Eastmere|Orchard Row|Station
+Yard|Fallow Hill|Lower Wharf + |, north side|, east wing|, unit 4
+@company supplier organisation carrier sponsor manufacturer employer contractor:
+Brightwater|Northgate|Alder & Finch| Fernhill|Copperfield|Lowland|Tidewell|Oakmere|Stonebridge|Larkfield
++ Supplies|Logistics|Joinery|Foods|Services|Works
+@team flock fixture.home fixture.away match.home match.away:
+Red|North|Harbour|Granite|Swift|Valley|Amber|Lowland + Rovers|United|Wanderers
+@crew: Red|North| Harbour|Blue|Night|Valley + crew|crew 2
+@task action step next_step corrective_action milestone: Confirm|Prepare|Review| Update|Send|Check|Book
++ the delivery dates|the access list|the floor plan|the cost estimate|the handover notes|the safety
+signs|the photographs
+@project contract budget campaign: Harbour hall|Mill Lane|Library|Old bakery|Riverside|Town
+square|Depot|School garden + refurbishment|extension|energy survey|relocation|redesign
+@deal opportunity lead quote proposal offer: Office move|Annual service|Garden design|Roof repair|Staff
+training|Lighting upgrade|Catering|Kitchen refit|Website|Fleet lease + |, phase 1|, phase 2|, two sites
+@about: Booking for summer|Invoice of May|Order of last week|Visit on Tuesday|Room on the first floor +
+|, please
+@ticket subject message email: Cannot sign in|Wrong address on the letter|Question about the
+booking|Change of date|Invoice is missing|Keys for the side gate|Printer stays offline|Request for a
+copy|Late arrival + |, again|, for next week|, second request
+@alert reminder announcement notice: Stock below the limit|Service due|Answer overdue|Car park
+closed|Water shut-off|New opening hours + on Friday|this week|until further notice
+@incident service_request request problem complaint: Water under the sink|Door will not close|Heating
+stays cold|Light flickers|Alarm without cause|Noise at night|Blocked drain|Broken window + in the
+stairwell|on the second floor|at the north entrance|in the kitchen|near the lift
+@case matter: Boundary|Lease renewal|Unpaid bill|Estate|Name change|Contract|Noise|Building permit + ,
+first letter|, appeal|, hearing|, settlement
 @finding risk: Handrail loose|Guard missing|Oil leak|Worn brake lining|Fire door wedged open|Label
-unreadable|Cracked tile|Cable unprotected + at gate 2|on landing 3|near the loading bay|in the plant room
-@event meeting screening exhibition: Lantern|Harbour|Spring|Open garden|Winter|Midsummer|Old town + concert|fair|reading|
-open day|workshop@excursion: Ridge|Three lakes|Gorge|Summit|Glacier|Forest + walk|day tour|night tour
-@course lesson training class: Watercolour|Bookkeeping|First aid|Spanish|Wood turning|Data basics|Choir|Pottery + for
-beginners|, level 2|, evening class|, weekend
-@book film: The Quiet|The Last|A Northern|Notes from a|Beyond the|The Paper + Orchard|Harbour|Winter|Lighthouse|
-Garden|Railway@thesis: Water|Trust|Noise|Timber|Light|Memory + in small towns|and public space|in early schooling
-@recipe menu dish: Roast squash soup|Lentil stew|Herb omelette|Bean chilli|Apple crumble|Barley risotto|Fish pie|Beetroot
-salad|Spinach pancakes|Rice pudding|Chickpea curry|Potato gratin + |, oven baked|, large batch
-@animal patient.animal dog pet: Biscuit|Juno|Pepper|Willow|Otto|Clover|Mabel|Rusty|Hazelnut|Figaro|Nettle|Poppy|Saffron
-@document checklist template policy: Site access|Data handling|Fire safety|Cleaning|Onboarding|Lone working|Waste
-sorting|Key handover + policy|procedure|checklist|guide
-@expense_claim claim expense claim.purpose expense_claim.purpose: Train to the client|Team lunch|Hotel, two nights|Printer
-paper|Parking|Course fee|Trade fair ticket|Taxi + |, May|, June|, second part@fee charge: Deep cleaning|Late arrival|Spare
-key|Broken shelf|Extra guest|Paint work|Storage + |, May|, June|, half
-@job_opening role job_title: Site|Service|Project|Kitchen|Workshop|Office|Night + supervisor|assistant|coordinator|lead
-@collection_object object: Bronze weight|Harbour at dusk|Clay lamp|Silver thimble|Ship model|Loom shuttle|Field map + |,
-1840s|, pair|, fragment@prop: Brass key|Cipher wheel|Lantern|Locked chest|Torn map|Star chart + |, spare|, room 2
-@feature_request idea change_request: Dark theme|Export to a spreadsheet|Saved filters|Weekly digest|Bulk edit|Calendar
-feed + |on phones|for teams|per role
-@goal: Read twelve books|Walk every day|Save for a bicycle|Learn a language|Answer within an hour|Halve the waste
-@route line: North|River|Market|Hill|Station|Harbour + loop|round@portion allergen allergens allergies dietary: Nuts|
-Gluten|Milk|Eggs|Celery|Mustard@medicine vaccine: Worming drench|Vitamin drops|Eye ointment|Booster|Antibiotic, 5 days|
-Saline@species tree: Small-leaved lime|Field maple|Silver birch|Hornbeam|Rowan@sheep.breed ewe.breed ram.breed lamb.breed flock.breed: Blackface|Hill cross|Longwool|Mountain sheep
-@breed: Terrier mix|Shorthair|Collie|Mountain
-sheep|Spaniel|Tabby@dose: 5 ml|10 mg|1 tablet|2 drops@frequency: once a day|twice a day|weekly@floor: 0|1|2|3@sector:
-Construction|Health care|Retail|Food@period: Spring 2026|Summer 2026|Autumn 2026@hours: Mon-Fri 8:00-17:00|Mon-Sat
-9:00-18:00|by appointment@reason: Planned work|Family matter|Change of plans|Earlier date wanted|Space is needed@cause:
-Wear and tear|Operator error|Wrong part fitted|Missed service@transfer.reason move.reason: Closer to therapy|Isolation
-needed|Step down from intensive care|Ward closes for cleaning@purpose: Regular check|Handover|Repair|Measuring|Advice + |, follow-up|, second date
-@tags features skills: indoor|urgent|regular|evening|quiet|accessible|first aid|languages@contact.tags: key account|
-newsletter|referral|local@text: as agreed|standard|see file|to be confirmed|special order@address: Alder Lane|Quarry Road|
-Mill Street|Station Road|Orchard Row|Finch Close + , Northbrook|, Eastmere|, Lower Fallow|, Kingsferry|, Marlow End
-@description details problem summary: First seen on Monday morning.|Reported by two people independently.|Happens every
-few days.|Was repaired once before. + It gets in the way of daily work.|A photograph is on file.|Access is through the
-side door.|Please call before coming.
-@notes: All as expected.|Asked for a call back in the afternoon.|Bring the second key.|Prefers mornings.|Waiting for an
-answer.|Spoke to the front desk. + |Next look in four weeks.|No further steps.|See also last month.
-@remarks comment note: Everything in order.|Slight wear, still within limits.|Cleaned and adjusted.|One screw replaced.|
-Better than last time.|Needs a second look. + |Next check in four weeks.|Photograph taken.|No further steps.
-@outcome result resolution feedback minutes: Everything works again.|Two small points remain.|Agreed on the next date.|
-Very satisfied, would come again. + |Report sent the same day.|A second visit is planned.
+unreadable|Cracked tile|Cable unprotected + at gate 2|on landing 3|near the loading bay|in the plant
+room
+@event meeting screening exhibition: Lantern|Harbour|Spring|Open garden|Winter|Midsummer|Old town +
+concert|fair|reading| open day|workshop
+@excursion: Ridge|Three lakes|Gorge|Summit|Glacier|Forest + walk|day tour|night tour
+@course lesson training class: Watercolour|Bookkeeping|First aid|Spanish|Wood turning|Data
+basics|Choir|Pottery + for beginners|, level 2|, evening class|, weekend
+@book film: The Quiet|The Last|A Northern|Notes from a|Beyond the|The Paper +
+Orchard|Harbour|Winter|Lighthouse| Garden|Railway
+@thesis: Water|Trust|Noise|Timber|Light|Memory + in small towns|and public space|in early schooling
+@recipe menu dish: Roast squash soup|Lentil stew|Herb omelette|Bean chilli|Apple crumble|Barley
+risotto|Fish pie|Beetroot salad|Spinach pancakes|Rice pudding|Chickpea curry|Potato gratin + |, oven
+baked|, large batch
+@animal patient.animal dog pet:
+Biscuit|Juno|Pepper|Willow|Otto|Clover|Mabel|Rusty|Hazelnut|Figaro|Nettle|Poppy|Saffron
+@document checklist template policy: Site access|Data handling|Fire safety|Cleaning|Onboarding|Lone
+working|Waste sorting|Key handover + policy|procedure|checklist|guide
+@expense_claim claim expense claim.purpose expense_claim.purpose: Train to the client|Team lunch|Hotel,
+two nights|Printer paper|Parking|Course fee|Trade fair ticket|Taxi + |, May|, June|, second part
+@fee charge: Deep cleaning|Late arrival|Spare key|Broken shelf|Extra guest|Paint work|Storage + |, May|,
+June|, half
+@job_opening role job_title: Site|Service|Project|Kitchen|Workshop|Office|Night +
+supervisor|assistant|coordinator|lead
+@collection_object object: Bronze weight|Harbour at dusk|Clay lamp|Silver thimble|Ship model|Loom
+shuttle|Field map + |, 1840s|, pair|, fragment
+@prop: Brass key|Cipher wheel|Lantern|Locked chest|Torn map|Star chart + |, spare|, room 2
+@feature_request idea change_request: Dark theme|Export to a spreadsheet|Saved filters|Weekly
+digest|Bulk edit|Calendar feed + |on phones|for teams|per role
+@goal: Read twelve books|Walk every day|Save for a bicycle|Learn a language|Answer within an hour|Halve
+the waste
+@route line: North|River|Market|Hill|Station|Harbour + loop|round
+@portion allergen allergens allergies dietary: Nuts| Gluten|Milk|Eggs|Celery|Mustard
+@medicine vaccine: Worming drench|Vitamin drops|Eye ointment|Booster|Antibiotic, 5 days| Saline
+@species tree: Small-leaved lime|Field maple|Silver birch|Hornbeam|Rowan
+@sheep.breed ewe.breed ram.breed lamb.breed flock.breed: Blackface|Hill cross|Longwool|Mountain sheep
+@breed: Terrier mix|Shorthair|Collie|Mountain sheep|Spaniel|Tabby@dose: 5 ml|10 mg|1 tablet|2 drops
+@frequency: once a day|twice a day|weekly@floor: 0|1|2|3@sector: Construction|Health care|Retail|Food
+@period: Spring 2026|Summer 2026|Autumn 2026@hours: Mon-Fri 8:00-17:00|Mon-Sat 9:00-18:00|by appointment
+@reason: Planned work|Family matter|Change of plans|Earlier date wanted|Space is needed
+@cause: Wear and tear|Operator error|Wrong part fitted|Missed service
+@transfer.reason move.reason: Closer to therapy|Isolation needed|Step down from intensive care|Ward
+closes for cleaning
+@purpose: Regular check|Handover|Repair|Measuring|Advice + |, follow-up|, second date
+@tags features skills: indoor|urgent|regular|evening|quiet|accessible|first aid|languages
+@contact.tags: key account| newsletter|referral|local
+@text: as agreed|standard|see file|to be confirmed|special order
+@address: Alder Lane|Quarry Road| Mill Street|Station Road|Orchard Row|Finch Close + , Northbrook|,
+Eastmere|, Lower Fallow|, Kingsferry|, Marlow End
+@description details problem summary: First seen on Monday morning.|Reported by two people
+independently.|Happens every few days.|Was repaired once before. + It gets in the way of daily work.|A
+photograph is on file.|Access is through the side door.|Please call before coming.
+@appointment.notes: Prefers mornings.|First visit after the holidays.|Brings earlier records.|Needs the
+ground floor.|Asked for the same person.|Will be accompanied. + |Reminder sent.|Confirmed by telephone.
+@patient.notes: Exercises going well.|Referred by the family.|Prefers mornings.|Needs an
+interpreter.|Asked about side effects. + |Review with the whole team.|No change since last time.
+@customer.notes contact.notes: Prefers e-mail.|Wants one invoice a month.|Asked for a call back.|Pays on
+time.| Met at the spring fair.|New address from July. + |Next talk in autumn.|Knows the team well.
+@guest.requests: Quiet room.|Vegetarian meals.|Arrives late.|Two extra chairs.|Parking for a van.|Ground
+floor.
+@site.access_notes: Key at the front desk.|Ring twice, then wait.|Loading from the yard only.|No parking
+before nine.|Steps at the main door. + |Code changes each month.|Ask for the caretaker.
+@inspection.remarks: All points in order.|Emergency call tested.|Slight wear, within limits.|Sign
+replaced on site.|Guard rail adjusted.|Lubrication due next time. + |Photograph taken.|Owner
+informed.|Next check in a year.
+@goods_receipt.remarks: Complete, no damage.|One box wet.|Short by two pieces.|Delivery note missing.
+@review.comment: Friendly and on time.|Clear answers, quick help.|A little late, but careful.|Would book
+again.| The room was cold.|Good value. + |Thank you all.|Could be cheaper.
+@recipe.method: Soften the onions, add the rest, simmer.|Mix, rest for an hour, bake until
+golden.|Roast, stir twice, season.|Cook in two batches, season at the end. + |Keeps for two days.|Serve
+at once.
+@notice.body alert.body reminder.body: Please use the side entrance until Friday.|The desk closes at two
+o'clock.|Bring your card next time.|Check the list before you leave. + |Thank you.|Questions to the
+front desk.
+@note.body record.body entry.body: Walked the round, nothing unusual.|Replaced the filter, tested
+twice.|Spoke to both sides, agreed on Friday.|Counted again, two missing. + |Weather dry.|Continued
+tomorrow.
+@case.summary: Both sides asked for a written answer.|Documents complete, waiting for a date.|Talks
+continue, no deadline yet.|Appeal possible until the end of the month. + |Next step is with us.|Next
+step is with them.
+@risk.mitigation: Second key holder named.|Weekly check by the shift lead.|Spare part kept on
+site.|Training repeated each spring.
+@quote.terms: Valid for thirty days.|Half on order, half on delivery.|Travel included.|Prices without
+tax.
+@permit.conditions: Only between 7 and 19 o'clock.|Not transferable.|Quiet at night.|Renew four weeks
+before the end.
+@leave_request.reason: Family visit|Moving house|Long weekend|Medical appointment|Summer holiday
+@stock_movement.reason: Counted again|Used on site|Returned|Broken in transit|Order arrived
+@notes: All as expected.|Asked for a call back in the afternoon.|Bring the second key.|Prefers
+mornings.|Waiting for an answer.|Spoke to the front desk. + |Next look in four weeks.|No further
+steps.|See also last month.
+@remarks comment note: Everything in order.|Slight wear, still within limits.|Cleaned and adjusted.|One
+screw replaced.| Better than last time.|Needs a second look. + |Next check in four weeks.|Photograph
+taken.|No further steps.
+@outcome result resolution feedback minutes: Everything works again.|Two small points remain.|Agreed on
+the next date.| Very satisfied, would come again. + |Report sent the same day.|A second visit is
+planned.
 @lab_test.result: Within range|Slightly raised|Negative|To be repeated|Positive
-@body reply: Good morning, could we move this to Thursday?|Thank you, that works for us.|We are still waiting for an
-answer.|The key was not where we expected it. + |Kind regards.|Please confirm by tomorrow.
-@terms conditions method mitigation instructions: Prepare everything the day before.|Keep the passage clear.|Two people
-are needed.|Check the label before use. + |Valid until revoked.|Allow ten minutes.
-@lang.de: Termin bestätigt.|Unterlagen fehlen noch.|Rückruf am Nachmittag.|Alles in Ordnung.@lang.es: Cita confirmada.|Falta un
-documento.|Llamar por la tarde.|Todo en orden.@lang.fr: Rendez-vous confirmé.|Il manque un document.|Rappeler l'après-midi.|
-Tout est en ordre.@lang.pt: Consulta confirmada.|Falta um documento.|Tudo em ordem.@lang.it: Appuntamento confermato.|Manca un
-documento.|Tutto in ordine.@lang.nl: Afspraak bevestigd.|Document ontbreekt nog.|Alles in orde.@lang.ja: 確認済み。|書類待ち。|
-午後に折り返し。|問題なし。@lang.ar: تم التأكيد.|بانتظار المستندات.|كل شيء على ما يرام.
+@body reply: Good morning, could we move this to Thursday?|Thank you, that works for us.|We are still
+waiting for an answer.|The key was not where we expected it. + |Kind regards.|Please confirm by
+tomorrow.
+@terms conditions method mitigation instructions: Prepare everything the day before.|Keep the passage
+clear.|Two people are needed.|Check the label before use. + |Valid until revoked.|Allow ten minutes.
+@lang.de: Termin bestätigt.|Unterlagen fehlen noch.|Rückruf am Nachmittag.|Alles in Ordnung.
+@lang.es: Cita confirmada.|Falta un documento.|Llamar por la tarde.|Todo en orden.
+@lang.fr: Rendez-vous confirmé.|Il manque un document.|Rappeler l'après-midi.| Tout est en ordre.
+@lang.pt: Consulta confirmada.|Falta um documento.|Tudo em ordem.
+@lang.it: Appuntamento confermato.|Manca un documento.|Tutto in ordine.
+@lang.nl: Afspraak bevestigd.|Document ontbreekt nog.|Alles in orde.
+@lang.ja: 確認済み。|書類待ち。|午後に折り返し。|問題なし。
+@lang.ar: تم التأكيد.|بانتظار المستندات.|كل شيء على ما يرام.
 """
 # fmt: on
 
@@ -4820,16 +4937,18 @@ def _walk(size: int, number: int, *names: object) -> int:
 @once
 def _topics() -> Mapping[str, list[list[str]]]:
     """The heads and the tails of the phrases for a word."""
-    parts = (part.split(": ", 1) for part in re.sub(r"\s+", " ", _TOPICS).split("@")[1:])
-    halves = ((keys, (f"{words} + ".split(" + ")[:2])) for keys, words in parts)
-    lists = ((keys, [re.split(r" ?\| ?", half.strip()) for half in pair]) for keys, pair in halves)
-    return {key: pair for keys, pair in lists for key in keys.split()}
+    topics = {}
+    for part in re.sub(r"\s+", " ", _TOPICS).split("@")[1:]:
+        keys, text = part.split(": ", 1)
+        halves = [re.split(r" ?\| ?", half.strip()) for half in f"{text} + ".split(" + ")]
+        topics.update(dict.fromkeys(keys.split(), halves[:2]))
+    return topics
 
 
 _ranges = once(lambda: dict(part.split("=") for part in _RANGES.split()))
 
 
-def _row_of(table: Iterable[Any], name: str) -> Any:
+def _match(table: Iterable[Any], name: str) -> Any:
     """The first row of a table whose pattern, its last member, is found in the name."""
     return next(row for row in table if re.search(row[-1], name))
 
@@ -4846,35 +4965,31 @@ def _plain(cents: int) -> float:
 
 
 class _Kind:
-    """An entity: its words, what its records are, the stages of its status, the roles of its dates."""
+    """An entity: its words, what its records are, the stages of its status, what its dates mean."""
 
-    def __init__(self, entity: Mapping[str, Any]) -> None:
-        self.id, self.label, self.display, self.given = (
-            entity.get(k) for k in ("id", "label", "display", "records")
+    def __init__(self, entity: Mapping[str, Any], lang: str) -> None:
+        self.id, self.label, self.display = entity["id"], entity["label"], entity["display"]
+        self.fields, self.found, self.lang = (
+            {field["id"]: field for field in entity["fields"]},
+            {},
+            lang.lower(),
         )
-        self.fields: Mapping[str, Any] = {field["id"]: field for field in entity["fields"]}
-        self.words = [
-            self.id,
-            *self.id.split("_")[::-1],
-            find_archetype(self.id.replace("_", " ")).name.replace(" ", "_"),
-        ]
-        self.noun, self.found = self.words[1], {}
-        self.dates = {
-            n: _row_of(_DATES, n) for n, field in self.fields.items() if field["type"] in DATE_TYPES
-        }
+        known = find_archetype(self.id.replace("_", " ")).name.replace(" ", "_")
+        self.words = [self.id, *self.id.split("_")[::-1], known]
+        dated = (name for name, field in self.fields.items() if field["type"] in DATE_TYPES)
+        self.dates = {name: _match(_DATES, name) for name in dated}
         self.status = self.find("", "status")
         self.stages = _read_stages(self.fields[self.status]["values"]) if self.status else []
-        self.sort = self._sort(entity.get("icon", ""))
+        self.flows = bool(self.stages) and self.stages[0].name == "ahead"
+        # Whether it is named by plain words: neither a code nor another type.
+        self.plain = bool(self.find(f"^{self.display}$", "text")) and not _match(_CODES, self.display)[0]
+        self.sort = self._sort(entity.get("icon") == "person" or self.words[1] in _PERSONS)
 
-    def _sort(self, icon: str) -> str:
+    def _sort(self, person: bool) -> str:
         """What the records are, by the entity's own fields alone: a row of _ROWS."""
+        reached = self.find("", "email", "phone") and not _topics().keys() & set(self.words)
         roles = {date[0] for date in self.dates.values()}
-        named = self.fields[self.display]["type"] == "text" and not _row_of(_CODES, self.display)[0]
-        if named and (
-            icon == "person"
-            or self.noun in _PERSONS
-            or (self.find("", "email", "phone") and not set(self.words) & set(_topics()))
-        ):
+        if self.plain and (person or reached):
             return "people"
         if self.find("", "ref") and not self.status:
             return "child"
@@ -4882,39 +4997,49 @@ class _Kind:
             return "work"
         return "thing" if roles or len(self.fields) > FEW_FIELDS else "few"
 
-    def topic(self, name: str, lang: str) -> str:
-        """The topic of _TOPICS for a text field, "" where it has none in this language."""
-        words, long = name.split("_")[::-1], self.fields[name]["type"] == "longtext"
-        titles = [
-            word for word in self.words if word in _topics() and not _topics()[word][0][0].endswith(".")
-        ]
-        keys = [] if name in _TITLED else [*(f"{word}.{name}" for word in self.words), name, *words]
-        keys += ["notes"] if long else titles if name in _TITLED or name == self.display else []
-        keys = keys if lang == "en" else [f"lang.{lang}"] if long else []
-        return next((key for key in keys if key in _topics()), "")
-
-    def names(self, lang: str) -> int:
-        """How many different names its records can have."""
-        plain = (
-            self.sort != "people"
-            and self.fields[self.display]["type"] == "text"
-            and not _row_of(_CODES, self.display)[0]
-        )
-        topic = plain and self.topic(self.display, lang)
-        return len(_topics()[topic][0]) * len(_topics()[topic][1]) if topic else RECORDS_PER_ENTITY_MAX
+    def keep(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` makes, made once."""
+        if key not in self.found:
+            self.found[key] = make()
+        return self.found[key]
 
     def find(self, pattern: str, *types: str) -> str:
         """The id of the first field of one of the types whose id matches, or ""."""
-        key = (pattern, *types)
-        if key not in self.found:
-            fits = (n for n, field in self.fields.items() if field["type"] in types and re.search(pattern, n))
-            self.found[key] = next(fits, "")
-        return self.found[key]
+        fits = (n for n, field in self.fields.items() if field["type"] in types and re.search(pattern, n))
+        return self.keep((pattern, types), lambda: next(fits, ""))
+
+    def waits(self, name: str) -> bool:
+        """Whether a field holds what comes of a record at its end."""
+        kind = self.fields[name]["type"]
+        outcome = re.search(_OUTCOME, name) and kind in ("text", "longtext", "choice", "rating", "url")
+        return bool(self.status and (outcome or (name.endswith("score") and kind in ("number", "percent"))))
+
+    def names(self) -> int:
+        """How many different names its new records can have."""
+        topic = self.topic(self.display) if self.plain and self.sort != "people" else ""
+        heads, tails = _topics().get(topic, ([], []))
+        return len(heads) * len(tails) or RECORDS_PER_ENTITY_MAX
+
+    def ref_to(self, target: str) -> str:
+        """The first field that refers to an entity, or ""."""
+        return next((name for name, field in self.fields.items() if field.get("entity") == target), "")
+
+    def topic(self, name: str) -> str:
+        """The topic of a text field, or "" where there is none in this language."""
+        return self.keep(("topic", name), lambda: self._topic(name))
+
+    def _topic(self, name: str) -> str:
+        topics, long = _topics(), self.fields[name]["type"] == "longtext"
+        own = [*(f"{word}.{name}" for word in self.words), name, *name.split("_")[::-1]]
+        titles = [word for word in self.words if not topics.get(word, [["."]])[0][0].endswith(".")]
+        keys = titles if name in _TITLED else own + ["notes"] * long + titles * (name == self.display)
+        keys = keys if self.lang == "en" else [f"lang.{self.lang}"] * long
+        return next((key for key in keys if key in topics), "")
 
 
 def _read_stages(values: Sequence[str]) -> list[_Stage]:
     """The stage of each value of a status: by its words, the first and the last one by their place."""
-    found = [_row_of(_STAGES, value.lower()) for value in values]
+    found = [_match(_STAGES, value.lower()) for value in values]
     settled = found[0].name == "now" and found[0] is not _STAGES[-1]
     if not settled and found[0].name != "today":
         found[0] = _FIRST
@@ -4925,10 +5050,8 @@ def _read_stages(values: Sequence[str]) -> list[_Stage]:
 
 
 def _rank_kinds(kinds: Mapping[str, _Kind]) -> dict[str, int]:
-    """The entities' places in an order where each comes after those it refers to; a circle is cut at its first."""
-    refs = {
-        name: {field.get("entity") for field in kind.fields.values()} - {name} for name, kind in kinds.items()
-    }
+    """Each entity's place in an order after those it refers to; a circle is cut at its first one."""
+    refs = {n: {field.get("entity") for field in kind.fields.values()} - {n} for n, kind in kinds.items()}
     rank: dict[str, int] = {}
     while len(rank) < len(refs):
         left = [name for name in refs if name not in rank]
@@ -4936,13 +5059,13 @@ def _rank_kinds(kinds: Mapping[str, _Kind]) -> dict[str, int]:
     return rank
 
 
-def _plan_records(seed: int, lang: str, kinds: Mapping[str, _Kind]) -> dict[str, Sequence[Mapping[str, Any]]]:
+def _plan_records(blueprint: Mapping[str, Any], kinds: Mapping[str, _Kind]) -> dict[str, list[Any]]:
     """The records of each entity, new ones as stubs; fewer where they would be too many in all."""
-    lists = {name: kind.given for name, kind in kinds.items()}
-    room = RECORDS_MAX - sum(len(records) for records in lists.values() if records)
-    spans = {name: _ROWS[kind.sort] for name, kind in kinds.items() if kind.given is None}
-    wanted = {name: low + _roll(seed, name) % (high - low + 1) for name, (low, high) in spans.items()}
-    wanted = {name: min(count, kinds[name].names(lang)) for name, count in wanted.items()}
+    lists = {entity["id"]: entity.get("records") for entity in blueprint["entities"]}
+    room, wanted = RECORDS_MAX - sum(len(records or ()) for records in lists.values()), {}
+    for name in (name for name, records in lists.items() if records is None):
+        low, high = _ROWS[kinds[name].sort]
+        wanted[name] = min(low + _roll(blueprint["seed"], name) % (high - low + 1), kinds[name].names())
     for name, count in wanted.items():
         most = min(count, count * room // sum(wanted.values()))
         lists[name] = [{"id": f"{name.replace('_', '-')}-{number}"} for number in range(1, most + 1)]
@@ -4955,20 +5078,18 @@ class _World:
     def __init__(self, blueprint: Mapping[str, Any]) -> None:
         from datetime import date
 
-        self.seed, self.lang = blueprint["seed"], blueprint["lang"].split("-")[0].lower()
-        self.rtl, today = blueprint["dir"] == "rtl", date.fromisoformat(blueprint["asOf"]).toordinal()
-        # Far enough from either end of the calendar for every date around it.
-        self.today = min(max(today, CENTS * YEAR_DAYS), date.max.toordinal() - WEEK_DAYS * YEAR_DAYS)
-        kinds = self.kinds = {entity["id"]: _Kind(entity) for entity in blueprint["entities"]}
-        self.people = [name for name, kind in kinds.items() if kind.sort == "people"]
-        self.crews: dict[str, list[str]] = {}
-        self.rank, self.rows = _rank_kinds(kinds), {}
-        for name, records in _plan_records(self.seed, self.lang, kinds).items():
-            rows = (_Row(self, kinds[name], record, place) for place, record in enumerate(records))
-            self.rows[name] = {row.given["id"]: row for row in rows}
-        self.taken = {
-            name: {r.given.get(r.kind.display) for r in rows.values()} for name, rows in self.rows.items()
+        self.today = date.fromisoformat(blueprint["asOf"]).toordinal()
+        self.seed, self.rtl = blueprint["seed"], blueprint["dir"] == "rtl"
+        self.rows, self.taken, self.crews = {}, {}, {}
+        self.kinds = {
+            entity["id"]: _Kind(entity, blueprint["lang"].split("-")[0]) for entity in blueprint["entities"]
         }
+        self.people = [name for name, kind in self.kinds.items() if kind.sort == "people"]
+        self.rank = _rank_kinds(self.kinds)
+        for name, records in _plan_records(blueprint, self.kinds).items():
+            rows = (_Row(self, self.kinds[name], record, place) for place, record in enumerate(records))
+            self.rows[name] = {row.given["id"]: row for row in rows}
+            self.taken[name] = {str(record.get(self.kinds[name].display)) for record in records}
 
     def person(self, group: str, number: int) -> str:
         """The name of person `number` of a group: an entity, "staff", or a word for others."""
@@ -4982,10 +5103,10 @@ class _World:
         return f"{given[first + place % NAME_GROUP]} {family[first + place // NAME_GROUP]}"
 
     def crew(self, field: str) -> list[str]:
-        """The names a person field draws from: of the people its words name, of outsiders, else of the staff."""
+        """The names a person field draws from: of people its words name, of outsiders, else of staff."""
         if field not in self.crews:
-            fits = [name for name in self.people if set(field.split("_")) & set(name.split("_"))]
             outside = re.search(_OUTSIDERS, field)
+            fits = [name for name in self.people if set(field.split("_")) & set(name.split("_"))]
             fits += [name for name in self.people if name in _STAFF and not outside]
             names = [row.title() for row in self.rows[fits[0]].values()] if fits else []
             group = outside[0] if outside else "staff"
@@ -5000,9 +5121,9 @@ class _Row:
     def __init__(self, world: _World, kind: _Kind, given: Mapping[str, Any], place: int) -> None:
         self.world, self.kind, self.given, self.place = world, kind, given, place
         self.record, self.key = dict(given), f"{world.seed} {kind.id} {given['id']}"
-        tail, self.salt = re.search("[0-9]{1,3}$", given["id"]), _roll(self.key) | 1
+        self.salt, self.kept = _roll(self.key) | 1, {}
+        tail = re.search("[0-9]{1,3}$", given["id"])
         self.number = int(tail[0]) if tail else self.salt % RECORDS_MAX
-        self.kept: dict[str, Any] = {}
 
     def draw(self, name: str, low: int, high: int) -> int:
         return low + _roll(self.key, name) % (high - low + 1)
@@ -5023,7 +5144,7 @@ class _Row:
         """A field's value, given or made now; "" for no field and for a value that asks for itself."""
         if name not in self.record and name in self.kind.fields:
             self.record[name] = ""
-            self.record[name] = _make_value(self, self.kind.fields[name])
+            self.record[name] = _make_value(self, name)
         return self.record.get(name, "")
 
     def cents(self, name: str) -> int:
@@ -5035,21 +5156,15 @@ class _Row:
 
     def parents(self) -> list[_Row]:
         """The rows pointed to; only of entities of lower rank, so that no chain closes."""
-        if "parents" not in self.kept:
-            rank, own = self.world.rank, self.world.rank[self.kind.id]
-            refs = [
-                name for name, field in self.kind.fields.items() if rank.get(field.get("entity"), own) < own
-            ]
-            self.kept["parents"] = [row for row in map(self.parent, refs) if row]
-        return self.kept["parents"]
+        rank, own = self.world.rank, self.world.rank[self.kind.id]
+        refs = (name for name, field in self.kind.fields.items() if rank.get(field.get("entity"), own) < own)
+        return [row for row in map(self.parent, refs) if row]
 
     def title(self) -> str:
         """What the record is called, where a text says so; a person's whole name."""
         parts = [self.kind.find(f"^({words})", "text") for words in ("first|given", "last|family|sur")]
-        if all(parts):
-            return f"{self.get(parts[0])} {self.get(parts[1])}"
-        named = self.kind.fields[self.kind.display]["type"] in ("text", "person")
-        return self.get(self.kind.display) if named else ""
+        names = parts if all(parts) else [self.kind.find(f"^{self.kind.display}$", "text", "person")]
+        return " ".join(map(self.get, names))
 
     def stage(self) -> _Stage:
         """How far along the record is: as its status says, else drawn."""
@@ -5058,75 +5173,96 @@ class _Row:
             return _STAGES[self.pick("stage", _UNSTATED)]
         return self.kind.stages[self.kind.fields[self.kind.status]["values"].index(status)]
 
-    def days(self) -> Mapping[str, int]:
-        """The hidden course of a record in days from today: made, start, plan, end, due, over."""
-        if "days" not in self.kept:
-            self.kept["days"] = self._course()
-        return self.kept["days"]
+    def calendar(self, day: int) -> Any:
+        """The date `day` days from today; it stays within the calendar."""
+        from datetime import date
 
-    def _course(self) -> dict[str, int]:
-        stage = self.stage()
-        plan, span = self.draw("plan", stage.low, stage.high), self.draw("span", 2, MONTH_DAYS)
+        return date.fromordinal(min(max(self.world.today + day, 1), date.max.toordinal() - YEAR_DAYS))
+
+    def length(self) -> int:
+        """How long it takes from its planned time, in minutes."""
+        given = self.get(self.kind.find(_LENGTH, "duration")) or _in_range(self, "~", "length", {})
+        return int(min(max(given, QUARTER_MINUTES), LENGTH_MAX_MINUTES))
+
+    def days(self) -> Mapping[str, int]:
+        """The hidden course of a record in days from today: made, start, plan, end, due, over, a minute.
+
+        It is moved so that the first date that is given lies on it.
+        """
+        if not self.kept:
+            self.kept = self._plan_days(self.stage())
+            given = (name for name in self.kind.dates if self.given.get(name))
+            anchor = next((name for name in given if self.kind.dates[name][0] in self.kept), "")
+            self.kept = self._move(self.kept, anchor) if anchor else self.kept
+        return self.kept
+
+    def _move(self, course: Mapping[str, int], name: str) -> dict[str, int]:
+        from datetime import datetime
+
+        given, role = datetime.fromisoformat(self.given[name]), self.kind.dates[name][0]
+        timed = self.kind.fields[name]["type"] == "datetime" and role in ("plan", "start", "end")
+        shift = given.toordinal() - self.world.today - course["plan" if timed else role]
+        moved = {key: day + shift for key, day in course.items()}
+        minute = given.hour * HOUR_MINUTES + given.minute - (self.length() if role == "end" else 0)
+        return {
+            **moved,
+            "made": min(moved["made"], 0),
+            "minute": max(minute, 0) if timed else course["minute"],
+        }
+
+    def _plan_days(self, stage: _Stage) -> dict[str, int]:
+        plan, long = self.draw("plan", stage.low, stage.high), re.search(_LONG, self.kind.id)
         if plan and (self.world.today + plan - 1) % WEEK_DAYS >= WORK_DAYS:
             plan += 2 if plan > 0 else -2
         since = "plan" if re.search(_AFTER, self.kind.id) else "made"
-        floors = [min(parent.days()[since], -1) for parent in self.parents() if parent.kind.sort == "work"]
+        floors = [min(parent.days()[since], -1) for parent in self.parents() if parent.kind.flows]
         made = max([min(plan, 0) - self.draw("made", 1, MADE_DAYS), *floors])
-        plan = max(plan, made)
-        long = re.search(_LONG, self.kind.id)
-        span = YEAR_DAYS if long else span
+        plan, span = max(plan, made), YEAR_DAYS if long else self.draw("span", 2, MONTH_DAYS)
         closed = stage.name in ("over", "odd")
-        start = plan - span if closed else plan
-        if stage.name == "now":
-            start = -self.draw("start", 1, span - 1)
-        if long:
-            made = start - self.draw("made", 1, MADE_DAYS)
+        start = -self.draw("start", 1, span - 1) if stage.name == "now" else plan - span if closed else plan
+        made = start - self.draw("made", 1, MADE_DAYS) if long else made
         start = max(start, made)
         course = {"made": made, "start": start, "plan": plan, "end": plan if closed else start + span}
         over = min(plan + self.draw("over", 0, OVER_DAYS), -1)
-        return {**course, "due": plan + self.draw("due", 1, DUE_DAYS), "over": over}
+        due, minute = plan + self.draw("due", 1, DUE_DAYS), QUARTER_MINUTES * self.draw("quarter", *_QUARTERS)
+        return {**course, "due": due, "over": over, "minute": minute}
 
 
 # --- dates ----------------------------------------------------------------------------------------
 
 
-def _milestone(row: _Row, name: str) -> int | None | str:
-    """The day on which the status came to the value a date is named after, "" before that; None for other dates."""
-    status, stage = row.get(row.kind.status), row.stage().name
+def _milestone(row: _Row, name: str) -> int | str | None:
+    """The day on which the status came to what a date is named after, "" before; None for other dates."""
+    status, stage, days = row.get(row.kind.status), row.stage().name, row.days()
     values = row.kind.fields[row.kind.status]["values"] if status else []
     stems = {word[:STEM_CHARS] for word in name.split("_")}
     marks = [place for place, value in enumerate(values) if place and value[:STEM_CHARS].lower() in stems]
     if not marks:
         return None
-    reached, days = values.index(status), row.days()
-    unlike = stage == "odd" and reached != marks[-1] and row.kind.stages[marks[-1]].name == "over"
-    if reached < marks[-1] or unlike:
+    mark, reached = marks[-1], values.index(status)
+    if reached < mark or (stage == "odd" and reached != mark and row.kind.stages[mark].name == "over"):
         return ""
     last = days["over"] if stage == "over" else min(days["start"], 0)
-    return days["made"] + (last - days["made"]) * marks[-1] // reached
+    return days["made"] + (last - days["made"]) * mark // reached
 
 
 def _day(row: _Row, name: str) -> int | str:
     """The day that a date field shows, counted from today, or "" for what has not happened."""
     role, low, high, _ = row.kind.dates[name]
-    days, stage = row.days(), row.stage().name
-    if role == "born":
-        return -int(_in_range(row, "born", name, {})) * YEAR_DAYS - row.draw("birthday", 0, YEAR_DAYS)
+    days, stage, person = row.days(), row.stage().name, row.kind.sort == "people"
     day = _milestone(row, name) if role in ("made", "over", "plan") else None
     if day is not None:
         return day
-    if (role == "over" and stage != "over") or (
-        role == "next" and stage == "over" and row.kind.sort == "people"
-    ):
+    if (role == "over" and stage != "over") or (role == "next" and stage == "over" and person):
         return ""
-    if role in ("later", "next") and re.search(
-        "expired|ended|lapsed|due", str(row.get(row.kind.status)).lower()
-    ):
-        return -row.draw(name, 1, MONTH_DAYS)
-    if row.kind.sort == "people" and name.startswith("start") and stage != "ahead":
+    if role == "born":
+        return -int(_in_range(row, "born", name, {})) * YEAR_DAYS - row.draw("birthday", 0, YEAR_DAYS)
+    if role in ("later", "next") and re.search(_PAST_STATUS, str(row.get(row.kind.status)).lower()):
+        low, high = -MONTH_DAYS, -1
+    elif person and name.startswith("start") and stage != "ahead":
         low, high = _PAST_DAYS
-    if role in ("plan", "start") and re.search(_LOGS, row.kind.id):
-        return days["made"]
+    elif role in ("plan", "start") and re.search(_LOGS, row.kind.id):
+        role = "made"
     return row.draw(name, low, high) if low < high else days[role]
 
 
@@ -5134,21 +5270,18 @@ def _make_date(row: _Row, name: str) -> str:
     """A day, with a quarter of an hour in working hours; what ends or is over comes after the start."""
     from datetime import datetime, timedelta
 
-    day, plan, role = _day(row, name), row.days()["plan"], row.kind.dates[name][0]
+    day, days, role = _day(row, name), row.days(), row.kind.dates[name][0]
     if day == "":
         return ""
     if row.kind.fields[name]["type"] == "date":
-        return datetime.fromordinal(row.world.today + day).date().isoformat()
-    day = plan if role in ("start", "end") else day
-    quarter = row.draw("quarter", *_QUARTERS)
-    if role == "end" or (role == "over" and day == plan):
-        length = row.get(row.kind.find(_LENGTH, "duration")) or _in_range(row, "~", "length", {})
-        quarter += int(min(max(length, QUARTER_MINUTES), LENGTH_MAX_MINUTES)) // QUARTER_MINUTES
-    elif role == "made" and day == plan:
-        quarter = _QUARTERS[0] - row.draw(name, 1, 4)
-    elif role not in ("plan", "start"):
-        quarter = row.draw(name, *_QUARTERS)
-    moment = datetime.fromordinal(row.world.today + day) + timedelta(minutes=quarter * QUARTER_MINUTES)
+        return row.calendar(day).isoformat()
+    day = days["plan"] if role in ("start", "end") else day
+    minute = days["minute"] if day == days["plan"] else QUARTER_MINUTES * row.draw(name, *_QUARTERS)
+    if role == "end" or (role == "over" and day == days["plan"]):
+        minute += row.length()
+    elif role == "made" and day == days["plan"]:
+        minute -= QUARTER_MINUTES * row.draw(name, 1, 4)
+    moment = datetime.fromordinal(row.calendar(day).toordinal()) + timedelta(minutes=minute)
     return moment.isoformat()[: -len(":00")]
 
 
@@ -5157,15 +5290,14 @@ def _make_date(row: _Row, name: str) -> str:
 
 def _in_range(row: _Row, kind: str, name: str, field: Mapping[str, Any]) -> float:
     """A number as type and name suggest, within the field's own limits; small ones are more frequent."""
-    words = [name, *name.split("_")[::-1], ""]
-    keys = (f"{kind}{prefix}{word}" for word in words for prefix in [*(f"{w}." for w in row.kind.words), ""])
-    spans = map(_ranges().get, keys)
-    least, most, step = (_cents(float(part)) for part in next(filter(None, spans)).split(":"))
+    words, prefixes = [name, *name.split("_")[::-1], ""], [*(f"{word}." for word in row.kind.words), ""]
+    keys = (f"{kind}{prefix}{word}" for word in words for prefix in prefixes)
+    span = next(filter(None, map(_ranges().get, keys)))
+    least, most, step = (_cents(float(part)) for part in span.split(":"))
     low, high = _cents(field.get("min", -ENDLESS)), _cents(field.get("max", ENDLESS))
     if least > high or most < low:  # the field's limits are elsewhere
         least, most = (low, min(high, 2 * low)) if "min" in field else (high, high)
-    least, most = max(least, low), min(most, high)
-    share = row.draw(name, 0, FINE)
+    least, most, share = max(least, low), min(most, high), row.draw(name, 0, FINE)
     share = share * share // FINE if most > CENTS * max(least, 1) else share
     return _plain(least + (most - least) // step * share // FINE * step)
 
@@ -5174,27 +5306,24 @@ def _children(row: _Row, pattern: str) -> list[_Row] | None:
     """The rows of entities whose noun matches that point here; None where there is no such entity."""
     found, own = None, row.kind.id
     for name, kind in row.world.kinds.items():
-        ref = next((other for other, field in kind.fields.items() if field.get("entity") == own), "")
-        if ref and name != own and re.search(pattern, kind.noun):
-            found = (found or []) + [
-                r for r in row.world.rows[name].values() if r.get(ref) == row.given["id"]
-            ]
+        ref = kind.ref_to(own)
+        if ref and name != own and re.search(pattern, kind.words[1]):
+            rows = row.world.rows[name].values()
+            found = (found or []) + [child for child in rows if child.get(ref) == row.given["id"]]
     return found
 
 
 def _derive_money(row: _Row, name: str) -> int | None:
     """Cents that follow from other values: tax, totals, quantity times price, a sum, a parent's price."""
-    find, cents = row.kind.find, row.cents
+    find, cents, total = row.kind.find, row.cents, re.search(_TOTAL, name)
     net, tax, rate = find("^net", "money"), find("tax|vat", "money"), find("tax|vat", "percent")
     price, quantity = find("price|unit_cost|rate", "money"), find("quantity|qty|hours", "number")
-    total = re.search(_TOTAL, name)
     if net and name == tax:
         return cents(net) * VAT_PERCENT // CENTS
     if net and name != net and total:
         return cents(net) + (cents(tax) if tax else cents(net) * cents(rate) // CENTS**2)
     if price and quantity and name != price and total:
-        kept = CENTS**2 - cents(find("discount", "percent"))
-        return cents(price) * cents(quantity) * kept // CENTS**3
+        return cents(price) * cents(quantity) * (CENTS**2 - cents(find("discount", "percent"))) // CENTS**3
     lines = next((_children(row, noun) for pattern, noun in _SUMS if re.search(pattern, name)), None)
     if lines is not None:
         return sum(line.cents(line.kind.find(_TOTAL, "money")) for line in lines)
@@ -5206,63 +5335,53 @@ def _derive_money(row: _Row, name: str) -> int | None:
 
 def _derive_number(row: _Row, name: str) -> int | None:
     """Hundredths that follow from other values: a part, a stock level, an upper end, a span, a count."""
-    kind, status, find = row.kind.fields[name]["type"], str(row.get(row.kind.status)).lower(), row.kind.find
+    from datetime import datetime
+
+    kind, find = row.kind.fields[name]["type"], row.kind.find
+    status = str(row.get(row.kind.status)).lower()
     whole = next((find(whole, kind) for part, whole in _PARTS if re.search(part, name)), name)
+    lower = find("^" + re.sub("(to|max)$", "(from|min)$", name), kind)
     if whole not in ("", name):
-        return row.cents(whole) * row.draw(name, *_PROGRESS[row.stage().name]) // CENTS // CENTS * CENTS
+        return row.cents(whole) * row.draw(name, *_PROGRESS[row.stage().name]) // CENTS**2 * CENTS
     if re.search("stock|on_hand", name) and re.search("out of|^low|^in stock", status):
         level = 0 if "out" in status else row.draw(name, *_STOCKED) if "in" in status else CENTS // 2
-        return row.cents(find("reorder|min", kind)) * level // CENTS // CENTS * CENTS
-    lower = find("^" + re.sub("(to|max)$", "(from|min)$", name), kind)
+        return row.cents(find("reorder|min", kind)) * level // CENTS**2 * CENTS
     if lower not in ("", name):
         return row.cents(lower) * row.draw(name, *_UPPER) // CENTS
-    if re.search("^(days|nights)", name) and find(_END_WORDS, *DATE_TYPES):
-        return (row.days()["end"] - row.days()["start"] + (name[0] == "d")) * CENTS
+    ends = {row.kind.dates[date][0]: row.get(date) for date in row.kind.dates}
+    if re.search("^(days|nights)", name) and ends.get("start") and ends.get("end"):
+        first, last = (datetime.fromisoformat(ends[role]).toordinal() for role in ("start", "end"))
+        return max(last - first + (name[0] == "d"), 0) * CENTS
     children = _children(row, f"^{name.split('_')[-1].rstrip('s')}$") if kind == "number" else None
     return None if children is None else len(children) * CENTS
 
 
 def _derive_percent(row: _Row, name: str) -> int | None:
     """Hundredths of a percent: one number as a share of another, else as far as the stage says."""
-    pairs = ([row.kind.find(pattern, "number", "money") for pattern in pair] for pair in _PARTS)
-    part, whole = next((pair for pair in pairs if all(pair)), ("", ""))
     if not re.search(_SHOWN, name):
         return None
+    pairs = ([row.kind.find(pattern, "number", "money") for pattern in pair] for pair in _PARTS)
+    part, whole = next((pair for pair in pairs if all(pair)), ("", ""))
     if row.get(whole):
         return min(max(row.cents(part) * CENTS // row.cents(whole), 0), CENTS) * CENTS
     return row.draw(name, *_PROGRESS[row.stage().name]) * CENTS
 
 
 def _make_number(row: _Row, name: str) -> float:
-    kind, field = row.kind.fields[name]["type"], row.kind.fields[name]
-    derive = {
-        "money": (_derive_money, _derive_number),
-        "number": (_derive_number,),
-        "percent": (_derive_percent,),
-    }
-    derived = (function(row, name) for function in derive.get(kind, ()))
-    cents = next((value for value in derived if value is not None), None)
-    return _in_range(row, _SIGNS[kind], name, field) if cents is None else _plain(cents)
-
-
-def _make_boolean(row: _Row, name: str) -> bool:
-    stage, percent, _ = _row_of(_TRUE, name)
-    return row.stage().name == stage if stage else row.draw(name, 1, CENTS) <= percent
+    sign, *derive = _NUMBER_RULES[row.kind.fields[name]["type"]]
+    cents = next((value for value in (function(row, name) for function in derive) if value is not None), None)
+    return _in_range(row, sign, name, row.kind.fields[name]) if cents is None else _plain(cents)
 
 
 # --- words ----------------------------------------------------------------------------------------
 
 
 def _make_code(row: _Row, name: str, code: str) -> str:
-    """An identifier after a pattern of _CODES; unlike those of the other records."""
-    from datetime import date
-
+    """An identifier after a pattern of _CODES, unlike those of the other records."""
     words, base = row.kind.id.split("_"), _roll(row.world.seed, row.kind.id) % FIRST_NUMBERS
     letters = "".join(word[0] for word in words) if len(words) > 1 else words[0][: len("INV")]
     digits = iter(str(row.walk(name, 10 ** code.count("#"))).zfill(code.count("#")))
-    year = (
-        f"{date.fromordinal(row.world.today + row.days()['made']).year}-" if row.kind.sort == "work" else ""
-    )
+    year = f"{row.calendar(row.days()['made']).year}-" if row.kind.flows else ""
     parts: Mapping[str, Callable[[int], str]] = {
         "N": lambda _: f"{year}{row.number + base:04d}",
         "F": lambda _: name[: len("INV")].upper(),
@@ -5274,36 +5393,33 @@ def _make_code(row: _Row, name: str, code: str) -> str:
 
 
 def _make_words(row: _Row, name: str) -> str:
-    """A text or long text: a phrase of the field's or the entity's topic; in other languages labels and little more."""
-    kind, lang = row.kind, row.world.lang
-    topic = kind.topic(name, lang)
+    """A phrase of the field's or the entity's topic; without one, the label and little more."""
+    kind, topic = row.kind, row.kind.topic(name)
     if topic:  # another phrase than in the fields before
         before = list(kind.fields)[: list(kind.fields).index(name)]
-        return row.phrase(topic, sum(kind.topic(other, lang) == topic for other in before))
+        return row.phrase(topic, sum(kind.topic(other) == topic for other in before))
     if name == kind.display or name in _TITLED:
         return _compose(row)
-    return row.phrase("text") if lang == "en" else f"{kind.fields[name]['label']} {row.pick(name, 'ABCDEF')}"
+    label = kind.fields[name]["label"]
+    return row.phrase("text") if kind.lang == "en" else f"{label} {row.pick(name, 'ABCDEF')}"
 
 
 def _compose(row: _Row) -> str:
     """A title out of the entity's own label: for whom, when, or which one."""
-    from datetime import date
-
-    label, about = row.kind.label, next(filter(None, (parent.title() for parent in row.parents())), "")
-    if row.world.lang != "en":
+    label, made = row.kind.label, row.calendar(row.days()["made"])
+    if row.kind.lang != "en":
         return f"{label} {row.number}"
-    made = date.fromordinal(row.world.today + row.days()["made"])
-    text = f"{label}, {made.day} {_MONTHS.split()[made.month - 1]}"
-    if about:
-        text = f"{label} for {about}"[:LABEL_MAX_CHARS]
-    elif row.kind.words[-1] == "":
+    about = next(filter(None, (parent.title() for parent in row.parents())), "")
+    if not about and not row.kind.words[-1]:
         return f"{label} {row.pick('letter', 'ABCDEFGH')}-{row.number:02d}"
+    text = f"{label} for {about}" if about else f"{label}, {made.day} {_MONTHS.split()[made.month - 1]}"
+    text = text[:LABEL_MAX_CHARS]
     return f"{text}, no. {row.number}" if text in row.world.taken[row.kind.id] else text
 
 
 def _make_text(row: _Row, name: str) -> str:
     """An identifier, a person's name, or words."""
-    words, code = name.split("_")[::-1], _row_of(_CODES, name)[0]
+    words, code = name.split("_")[::-1], row.kind.keep(("code", name), lambda: _match(_CODES, name)[0])
     part = re.search("^(first|given)|^(last|family|sur)", name)
     if code:
         return _make_code(row, name, code)
@@ -5315,27 +5431,31 @@ def _make_text(row: _Row, name: str) -> str:
     return _make_words(row, name)
 
 
-def _make_choice(row: _Row, name: str) -> str:
-    """One of the values; where one says what the status says, that one."""
-    status, values = str(row.get(row.kind.status)).lower()[: STEM_CHARS - 1], row.kind.fields[name]["values"]
-    same = [value for value in values if status and value.lower().startswith(status)]
-    return row.pick(name, same or values)
-
-
 def _make_status(row: _Row, name: str) -> str:
     """The first rows meet every value once, the others as often as its stage is common."""
     values = row.kind.fields[name]["values"]
     if 0 < row.number <= len(values):
         return values[(_roll(row.world.seed, row.kind.id, name) + row.number) % len(values)]
     shares = [stage.share for stage in _read_stages(values)]
-    slots = (value for value, share in zip(values, shares) for _ in range(2 * share // shares.count(share)))
-    return row.pick(name, list(slots))
+    weights = [2 * share // shares.count(share) for share in shares]
+    return row.pick(name, [value for value, weight in zip(values, weights) for _ in range(weight)])
+
+
+def _make_choice(row: _Row, name: str) -> str:
+    """One of the values; where one says what the status says, that one."""
+    status, values = str(row.get(row.kind.status)).lower()[: STEM_CHARS - 1], row.kind.fields[name]["values"]
+    return row.pick(name, [v for v in values if status and v.lower().startswith(status)] or values)
+
+
+def _make_boolean(row: _Row, name: str) -> bool:
+    stage, percent, _ = row.kind.keep(("true", name), lambda: _match(_TRUE, name))
+    return row.stage().name == stage if stage else row.draw(name, 1, CENTS) <= percent
 
 
 def _make_tags(row: _Row, name: str) -> list[str]:
-    keys = [*(f"{word}.{name}" for word in row.kind.words), *name.split("_")[::-1], "tags"]
-    words = _topics()[next(key for key in keys if key in _topics())][0]
-    if row.world.lang != "en":
+    topic = row.kind.topic(name) or "tags"
+    words = _topics()[topic][0]
+    if row.kind.lang != "en":
         words = [f"{row.kind.fields[name]['label']} {letter}" for letter in "ABCD"]
     spots = {row.draw(f"{name} {turn}", 0, len(words) - 1) for turn in range(row.draw(name, 1, 3))}
     return [words[spot] for spot in sorted(spots)]
@@ -5346,29 +5466,21 @@ def _make_tags(row: _Row, name: str) -> list[str]:
 
 def _make_person(row: _Row, name: str) -> str:
     """Somebody else than in the person fields before; a field that means no person gets words."""
-    words = name.split("_")[::-1]
-    if words[0] not in _PERSONS and words[0] in _topics():
+    if name.split("_")[-1] not in _PERSONS and row.kind.topic(name):
         return _make_words(row, name)
     people = [other for other, field in row.kind.fields.items() if field["type"] == "person"]
     used = [row.get(other) for other in people[: people.index(name)]]
     used += [row.title()] if row.kind.sort == "people" else []
-    free = [person for person in row.world.crew(name) if person not in used]
-    return row.pick(name, free or [""])
+    return row.pick(name, [person for person in row.world.crew(name) if person not in used] or [""])
 
 
 def _make_email(row: _Row, name: str) -> str:
     """An address after the name of the person, or else of the record, that it belongs to."""
     import unicodedata
 
-    fields = row.kind.fields.items()
-    owners = [row.title()] if row.kind.sort == "people" else []
-    owners += [
-        row.get(other)
-        for other, field in fields
-        if field["type"] in ("person", "text") and other.split("_")[-1] in _PERSONS
-    ]
-    owners += [parent.title() for parent in row.parents() if parent.kind.sort == "people"]
-    owner = next(filter(None, [*owners, row.title(), "office"]))
+    named = [row.get(row.kind.find(pattern, kind)) for pattern, kind in (("", "person"), (_SOMEBODY, "text"))]
+    named += [parent.title() for parent in row.parents() if parent.kind.sort == "people"]
+    owner = row.title() if row.kind.sort == "people" else next(filter(None, [*named, row.title(), "office"]))
     latin = dict(pair.split("=") for text in _ARABIC for pair in text.split())
     text = " ".join(latin.get(word, word) for word in owner.lower().translate(_UNSPLIT).split())
     # The tables of Unicode 3.2 are the same in every Python.
@@ -5379,19 +5491,16 @@ def _make_email(row: _Row, name: str) -> str:
 
 
 def _make_ref(row: _Row, name: str) -> str:
-    """A parent: the one that a nearer parent has, else drawn, so that some have many children and one has none."""
+    """A parent: the one a nearer parent has, else a drawn one; some have many children and one has none."""
     fields, rank, target = row.kind.fields, row.world.rank, row.kind.fields[name]["entity"]
     before = list(fields)[: list(fields).index(name)]
     used = {row.get(other) for other in before if fields[other].get("entity") == target}
     nearer = (n for n in fields if rank[target] < rank.get(fields[n].get("entity"), 0) < rank[row.kind.id])
-    for near in filter(None, map(row.parent, nearer)):
-        shared = near.get(
-            next((n for n, field in near.kind.fields.items() if field.get("entity") == target), "")
-        )
-        if shared and shared not in used:
-            return shared
-    rows = list(row.world.rows[target].values())
-    rows = rows[: row.place] if target == row.kind.id else rows
+    shared = (near.get(near.kind.ref_to(target)) for near in map(row.parent, nearer) if near)
+    found = next((value for value in shared if value and value not in used), "")
+    if found:
+        return found
+    rows = list(row.world.rows[target].values())[: row.place if target == row.kind.id else None]
     if re.search(_AFTER, row.kind.id):
         rows = [other for other in rows if other.stage().name not in ("ahead", "today")]
     cycle, turn = min(len(rows), len(_FANOUT)), _roll(row.world.seed, row.kind.id, name)
@@ -5401,6 +5510,10 @@ def _make_ref(row: _Row, name: str) -> str:
 
 
 # fmt: off
+_NUMBER_RULES = {  # the sign of a type in _RANGES, and what its values may follow from
+    "number": ("", _derive_number), "money": ("$", _derive_money, _derive_number),
+    "percent": ("%", _derive_percent), "duration": ("~",),
+}
 _MAKERS: Mapping[str, Callable[[_Row, str], Any]] = {
     "text": _make_text, "longtext": _make_words, "number": _make_number, "money": _make_number,
     "percent": _make_number, "duration": _make_number, "date": _make_date, "datetime": _make_date,
@@ -5408,31 +5521,34 @@ _MAKERS: Mapping[str, Callable[[_Row, str], Any]] = {
     "person": _make_person, "tags": _make_tags, "ref": _make_ref,
     "rating": lambda row, name: row.pick(name, _RATINGS),
     "phone": lambda row, name: f"({row.pick('area', _AREAS)}) 555-01{row.walk(name, CENTS):02d}",
-    "url": lambda row, name: f"https://example.com/{row.kind.noun}/{row.given['id']}",
+    "url": lambda row, name: f"https://example.com/{row.kind.words[1]}/{row.given['id']}",
     "address": lambda row, name: f"{row.draw(name, 1, CENTS)} {row.phrase('address')}",
 }
 # fmt: on
 
 
-def _make_value(row: _Row, field: Mapping[str, Any]) -> Any:
-    """A value: empty where nothing has come of it yet, unlike all others where it names the record."""
-    name, kind, optional = field["id"], field["type"], not field.get("required")
-    waits = re.search(_OUTCOME, name) and kind in ("text", "longtext", "choice", "rating", "url")
-    waits = waits or (name.endswith("score") and kind in ("number", "percent"))
-    if optional and waits and row.kind.status and row.stage().name != "over":
+def _is_left_out(row: _Row, field: Mapping[str, Any]) -> bool:
+    """Whether a value is empty: nothing has come of the record yet, or it is one of the few without."""
+    name, kind = field["id"], field["type"]
+    if field.get("required"):
+        return False
+    if kind in ("longtext", "url", "phone") and row.draw(f"{name} left out", 1, EMPTY_EVERY) == 1:
+        return True
+    waits = row.kind.keep(("waits", name), lambda: row.kind.waits(name))
+    return waits and row.stage().name != "over"
+
+
+def _make_value(row: _Row, name: str) -> Any:
+    """A value for a field; unlike all others of the entity where it names the record."""
+    field, number, taken = row.kind.fields[name], row.number, row.world.taken[row.kind.id]
+    if _is_left_out(row, field):
         return ""
-    if (
-        optional
-        and kind in ("longtext", "url", "phone")
-        and row.draw(f"{name} left out", 1, EMPTY_EVERY) == 1
-    ):
-        return ""
-    value, number, taken = _MAKERS[kind](row, name), row.number, row.world.taken[row.kind.id]
-    if name != row.kind.display or kind != "text":
+    value = _MAKERS[field["type"]](row, name)
+    if name != row.kind.display or field["type"] != "text":
         return value
-    while value in taken and row.number < number + RECORDS_PER_ENTITY_MAX:
+    while value in taken and row.number < number + NAME_TRIES:
         row.number += 1
-        value = _MAKERS[kind](row, name)
+        value = _MAKERS[field["type"]](row, name)
     row.number = number
     value = f"{value} ({row.place + 1})" if value in taken else value
     taken.add(value)
@@ -5440,7 +5556,7 @@ def _make_value(row: _Row, field: Mapping[str, Any]) -> Any:
 
 
 def fill_records(blueprint: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    """A blueprint with whole records, and how many values were filled in; the argument, a valid one, stays as it is.
+    """A valid blueprint with whole records, and how many values were filled in; the argument stays as it is.
 
     An entity without `records` gets some; what is given stays, an explicit "" too.
     """
@@ -5488,7 +5604,7 @@ PAGE_HTML = r"""<!doctype html>
 
 # The page around the prototypes: the variants of one, and the gallery of all. It needs no script.
 SHELF_HTML = r"""<!doctype html>
-<html lang="$lang" dir="$dir" data-palette="$palette" data-layout="topbar" data-density="comfortable" data-corners="soft">
+<html lang="en" data-palette="$palette">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '$style_hash'; base-uri 'none'; form-action 'none'">
@@ -5508,736 +5624,586 @@ $body
 """
 
 TOKENS_CSS = r"""
-/* Tokens. Every colour is a pair for light and dark; the pairs' contrast is checked by a test. */
-:root, [data-palette="harbour"] {
-  --bg: light-dark(#f1f6fb, #0d1114);
-  --surface: light-dark(#ffffff, #161a1e);
-  --sunken: light-dark(#eaf0f5, #1e2328);
-  --line: light-dark(#dae0e6, #2f353a);
-  --edge: light-dark(#798189, #7e878f);
-  --ink: light-dark(#171f27, #e9edf1);
-  --muted: light-dark(#545d66, #a6adb4);
-  --accent: light-dark(#025b98, #79b7f1);
-  --on-accent: light-dark(#ffffff, #051524);
-  --accent-hover: light-dark(#014a7e, #97cafb);
-  --accent-ink: light-dark(#025b98, #93cafe);
-  --accent-soft: light-dark(#e0effe, #193045);
-  --nav: light-dark(#0e273d, #040c14);
-  --nav-ink: light-dark(#eef2f7, #eaeff4);
-  --nav-muted: light-dark(#afc0d1, #a5b3c1);
-  --nav-on: light-dark(#1f4262, #10283e);
-  --nav-mark: light-dark(#93caff, #89c4fb);
-}
-[data-palette="moss"] {
-  --bg: light-dark(#f3f7f2, #0e120e);
-  --surface: light-dark(#ffffff, #171b16);
-  --sunken: light-dark(#ecf1eb, #20241f);
-  --line: light-dark(#dce1db, #313630);
-  --edge: light-dark(#7b837a, #818980);
-  --ink: light-dark(#192018, #ebeeea);
-  --muted: light-dark(#575f55, #a8aea7);
-  --accent: light-dark(#165f38, #87c19b);
-  --on-accent: light-dark(#ffffff, #09180e);
-  --accent-hover: light-dark(#014d29, #a2d1b2);
-  --accent-ink: light-dark(#165f38, #a0d2b0);
-  --accent-soft: light-dark(#e2f2e6, #1f3326);
-  --nav: light-dark(#142b1d, #060d08);
-  --nav-ink: light-dark(#eef3ef, #eaf0ec);
-  --nav-muted: light-dark(#afc4b5, #a5b6aa);
-  --nav-on: light-dark(#284833, #162c1e);
-  --nav-mark: light-dark(#9dd3af, #97cda9);
-}
-[data-palette="plum"] {
-  --bg: light-dark(#f8f4f9, #120f13);
-  --surface: light-dark(#ffffff, #1c181c);
-  --sunken: light-dark(#f2edf3, #252126);
-  --line: light-dark(#e3dde4, #373238);
-  --edge: light-dark(#857d86, #8b838c);
-  --ink: light-dark(#221b24, #efebef);
-  --muted: light-dark(#615962, #b0aab1);
-  --accent: light-dark(#7a3075, #da96d4);
-  --on-accent: light-dark(#ffffff, #1e0d1c);
-  --accent-hover: light-dark(#671e64, #e8aee1);
-  --accent-ink: light-dark(#7a3075, #eaace4);
-  --accent-soft: light-dark(#fae5f7, #3c243a);
-  --nav: light-dark(#f1e6ef, #0e0b0f);
-  --nav-ink: light-dark(#2b1c29, #f2edf1);
-  --nav-muted: light-dark(#604f5e, #b9adb7);
-  --nav-on: light-dark(#fefdfe, #321f30);
-  --nav-mark: light-dark(#7a3075, #d898d2);
-}
-[data-palette="ember"] {
-  --bg: light-dark(#fcf4f0, #150f0c);
-  --surface: light-dark(#ffffff, #1f1814);
-  --sunken: light-dark(#f6ede9, #29211d);
-  --line: light-dark(#e7ddd8, #3b322d);
-  --edge: light-dark(#8b7d76, #91837c);
-  --ink: light-dark(#271b14, #f2ebe8);
-  --muted: light-dark(#675951, #b5aaa4);
-  --accent: light-dark(#ae4022, #f69277);
-  --on-accent: light-dark(#ffffff, #240b05);
-  --accent-hover: light-dark(#9a2d0a, #ffac96);
-  --accent-ink: light-dark(#9a2d0a, #ffac96);
-  --accent-soft: light-dark(#ffe7e0, #462219);
-  --nav: light-dark(#3e180e, #150704);
-  --nav-ink: light-dark(#f7f0ee, #f4edeb);
-  --nav-muted: light-dark(#d0b7b1, #c0aca6);
-  --nav-on: light-dark(#642e1f, #3f1a10);
-  --nav-mark: light-dark(#fead96, #ffa289);
-}
-[data-palette="slate"] {
-  --bg: light-dark(#f4f6f8, #0f1113);
-  --surface: light-dark(#ffffff, #18191c);
-  --sunken: light-dark(#edeff2, #212326);
-  --line: light-dark(#dee0e3, #323437);
-  --edge: light-dark(#7d8085, #83868b);
-  --ink: light-dark(#1b1e23, #ebedef);
-  --muted: light-dark(#595c61, #aaacb0);
-  --accent: light-dark(#262e3d, #d6def0);
-  --on-accent: light-dark(#ffffff, #121418);
-  --accent-hover: light-dark(#181f2e, #ecf2fe);
-  --accent-ink: light-dark(#262e3d, #d7deee);
-  --accent-soft: light-dark(#eaedf2, #2b2e34);
-  --nav: light-dark(#e8e9ed, #0b0c0e);
-  --nav-ink: light-dark(#202225, #eceef4);
-  --nav-muted: light-dark(#53555a, #abb1be);
-  --nav-on: light-dark(#fdfdff, #24262b);
-  --nav-mark: light-dark(#262e3d, #d6deef);
-}
-[data-palette="sand"] {
-  --bg: light-dark(#f7f0e3, #151006);
-  --surface: light-dark(#fefbf5, #1e190d);
-  --sunken: light-dark(#f1eadc, #282215);
-  --line: light-dark(#e0d8c8, #3a3324);
-  --edge: light-dark(#8a7f68, #90856e);
-  --ink: light-dark(#271c03, #f1ece2);
-  --muted: light-dark(#665b43, #b5ab98);
-  --accent: light-dark(#035a52, #82bfb6);
-  --on-accent: light-dark(#ffffff, #071715);
-  --accent-hover: light-dark(#014841, #9ed0c8);
-  --accent-ink: light-dark(#035a52, #9bd1c9);
-  --accent-soft: light-dark(#e0f1ee, #1d3330);
-  --nav: light-dark(#f1e9d7, #100b03);
-  --nav-ink: light-dark(#172523, #e9f0ef);
-  --nav-muted: light-dark(#4a5957, #a4b5b3);
-  --nav-on: light-dark(#f9fafa, #1a2a28);
-  --nav-mark: light-dark(#035a52, #85beb6);
-}
+/* What every page shares. A colour is a pair for light and dark; a test checks the contrast of the pairs. */
 :root {
-  --good: light-dark(#015d2d, #a9e1b7);
-  --good-soft: light-dark(#dff6e4, #1b3422);
-  --warn: light-dark(#6c4302, #f4c896);
-  --warn-soft: light-dark(#feecd8, #3d2912);
-  --bad: light-dark(#9a2929, #febfb9);
-  --bad-soft: light-dark(#feeae8, #49201d);
-  --info: light-dark(#035181, #aad7fe);
-  --info-soft: light-dark(#e3f1fe, #183043);
-  --s2c: light-dark(#14938d, #4ab9b2);
-  --s3c: light-dark(#b17000, #d8953d);
-  --s4c: light-dark(#8d6cc2, #b191ea);
-  --s5c: light-dark(#c95368, #f3798b);
-  --s6c: light-dark(#688e3b, #8cb460);
-}:root {
   color-scheme: light dark;
-  --font: "Segoe UI Variable Text", "Segoe UI", -apple-system, BlinkMacSystemFont, Roboto, "Noto Sans", Ubuntu, Cantarell, "Helvetica Neue", "Noto Sans Arabic", "Noto Sans CJK JP", Arial, sans-serif;
-  --head: var(--font);
-  --weight: 650;
-  --s1: .25rem; --s2: .5rem; --s3: .75rem; --s4: 1rem; --s5: 1.5rem; --s6: 2rem; --s7: 3rem;
-  --t-xs: .75rem; --t-s: .8125rem; --t-m: .9375rem; --t-l: 1.0625rem; --t-xl: 1.25rem; --t-2xl: 1.75rem; --t-3xl: 2.125rem;
-  --radius: 8px; --radius-s: 6px; --radius-l: 12px; --pill: 99px;
-  --control: 2.375rem; --row: .625rem; --pad: 1.25rem; --gap: 1.25rem;
-  --shadow: 0 1px 2px rgb(0 0 0 / .05);
+  --good: light-dark(#015d2d, #a9e1b7); --good-soft: light-dark(#dff6e4, #1b3422);
+  --warn: light-dark(#6c4302, #f4c896); --warn-soft: light-dark(#feecd8, #3d2912);
+  --bad: light-dark(#9a2929, #febfb9); --bad-soft: light-dark(#feeae8, #49201d);
+  --info: light-dark(#035181, #aad7fe); --info-soft: light-dark(#e3f1fe, #183043);
+  --c1: light-dark(#14938d, #4ab9b2); --c2: light-dark(#b17000, #d8953d); --c3: light-dark(#8d6cc2, #b191ea);
+  --c4: light-dark(#c95368, #f3798b); --c5: light-dark(#688e3b, #8cb460);
+  --font: -apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Noto Sans", Ubuntu, "Helvetica Neue", Arial, sans-serif;
+  --head: var(--font); --weight: 650;
+  --xs: .75rem; --s: .8125rem; --m: .9375rem; --l: 1.0625rem; --xl: 1.25rem; --xxl: 1.75rem;
+  --r: 8px; --r-s: 6px; --r-l: 12px; --round: 99px;
+  --control: 2.375rem; --row: .5625rem; --pad: 1.25rem; --gap: 1.25rem;
   --lift: 0 8px 28px rgb(0 0 0 / .16), 0 1px 4px rgb(0 0 0 / .1);
 }
-[data-palette="sand"] { --head: ui-serif, "Iowan Old Style", Georgia, "Noto Serif", "Times New Roman", serif; --weight: 600; }
-[data-palette="ember"] { --weight: 750; }
-[data-corners="sharp"] { --radius: 2px; --radius-s: 2px; --radius-l: 3px; --pill: 2px; }
-[data-corners="round"] { --radius: 12px; --radius-s: 10px; --radius-l: 20px; }
-[data-density="compact"] { --t-m: .875rem; --t-l: 1rem; --control: 2rem; --row: .375rem; --pad: 1rem; --gap: 1rem; --t-2xl: 1.5rem; }
-[data-density="roomy"] { --t-m: 1rem; --t-l: 1.125rem; --t-s: .875rem; --control: 2.75rem; --row: .9375rem; --pad: 1.5rem; --gap: 1.5rem; --t-2xl: 2rem; }
+[data-corners="sharp"] { --r: 2px; --r-s: 2px; --r-l: 3px; --round: 2px; }
+[data-corners="round"] { --r: 12px; --r-s: 10px; --r-l: 20px; }
+[data-density="compact"] { --m: .875rem; --l: 1rem; --xxl: 1.5rem; --control: 2rem; --row: .3125rem; --pad: 1rem; --gap: 1rem; }
+[data-density="roomy"] { --s: .875rem; --m: 1rem; --l: 1.125rem; --xxl: 2rem; --control: 2.75rem; --row: .875rem; --pad: 1.5rem; --gap: 1.5rem; }
 [data-mode="light"] { color-scheme: light; }
 [data-mode="dark"] { color-scheme: dark; }
-*, *::before, *::after { box-sizing: border-box; }
-html { scroll-padding-block: 5rem 6rem; -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
-body { margin: 0; background: var(--bg); color: var(--ink); font: 400 var(--t-m)/1.5 var(--font); overflow-wrap: anywhere; }
-h1, h2, h3, p, ul, ol, dl, dd, figure, fieldset, table { margin: 0; padding: 0; }
+*, ::before, ::after { box-sizing: border-box; }
+html { scroll-padding-block: 5rem 6rem; text-size-adjust: 100%; }
+body { margin: 0; background: var(--bg); color: var(--ink); font: var(--m)/1.5 var(--font); overflow-wrap: anywhere; }
+h1, h2, h3, p, ul, ol, dl, dd, fieldset { margin: 0; padding: 0; }
 ul, ol { list-style: none; }
-fieldset { border: 0; min-width: 0; }
-h1, h2, h3 { font-family: var(--head); font-weight: var(--weight); line-height: 1.25; text-wrap: balance; }
-h1:focus, h2:focus, h3:focus { outline: none; }
+h1, h2, h3 { font: var(--weight) var(--l)/1.25 var(--head); text-wrap: balance; }
 a { color: var(--accent-ink); text-underline-offset: .2em; text-decoration-thickness: 1px; }
 :focus-visible { outline: 2px solid var(--accent-ink); outline-offset: 2px; }
-.sr-only { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-.icon { width: 1.25em; height: 1.25em; flex: none; fill: none; stroke: currentColor; stroke-width: 1.7; stroke-linecap: round; stroke-linejoin: round; }
-[dir="rtl"] .flip .icon, [dir="rtl"] .icon.flip { transform: scaleX(-1); }
-@media (prefers-reduced-motion: no-preference) {
-  .button, .tile, .card, .ticket, .nav-item, .event, tr { transition: background-color .15s, border-color .15s, box-shadow .15s; }
-}
-@media print { :root { color-scheme: light !important; } }
+.mark { display: flex; align-items: center; gap: .5rem; min-height: 1.75rem; font-size: var(--xs); font-weight: 600; }
+.mark::before { content: ""; width: .625rem; height: .625rem; border-radius: 2px; background: #ffc940; rotate: 45deg; }
+.clip { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 """
+
+# The families of colours and the layouts: a page carries only its own.
+PALETTE_CSS: Mapping[str, str] = {
+    "harbour": r"""
+[data-palette="harbour"] {
+  --bg: light-dark(#f1f6fb, #0d1114); --surface: light-dark(#ffffff, #161a1e);
+  --sunken: light-dark(#eaf0f5, #1e2328); --line: light-dark(#dae0e6, #2f353a);
+  --edge: light-dark(#798189, #7e878f); --ink: light-dark(#171f27, #e9edf1);
+  --muted: light-dark(#545d66, #a6adb4); --accent: light-dark(#025b98, #79b7f1);
+  --on-accent: light-dark(#ffffff, #051524); --accent-hover: light-dark(#014a7e, #97cafb);
+  --accent-ink: light-dark(#025b98, #93cafe); --accent-soft: light-dark(#e0effe, #193045);
+  --nav: light-dark(#0e273d, #040c14); --nav-ink: light-dark(#eef2f7, #eaeff4);
+  --nav-muted: light-dark(#afc0d1, #a5b3c1); --nav-on: light-dark(#1f4262, #10283e);
+  --nav-mark: light-dark(#93caff, #89c4fb);
+}
+""",
+    "moss": r"""
+[data-palette="moss"] {
+  --bg: light-dark(#f3f7f2, #0e120e); --surface: light-dark(#ffffff, #171b16);
+  --sunken: light-dark(#ecf1eb, #20241f); --line: light-dark(#dce1db, #313630);
+  --edge: light-dark(#7b837a, #818980); --ink: light-dark(#192018, #ebeeea);
+  --muted: light-dark(#575f55, #a8aea7); --accent: light-dark(#165f38, #87c19b);
+  --on-accent: light-dark(#ffffff, #09180e); --accent-hover: light-dark(#014d29, #a2d1b2);
+  --accent-ink: light-dark(#165f38, #a0d2b0); --accent-soft: light-dark(#e2f2e6, #1f3326);
+  --nav: light-dark(#142b1d, #060d08); --nav-ink: light-dark(#eef3ef, #eaf0ec);
+  --nav-muted: light-dark(#afc4b5, #a5b6aa); --nav-on: light-dark(#284833, #162c1e);
+  --nav-mark: light-dark(#9dd3af, #97cda9);
+}
+""",
+    "plum": r"""
+[data-palette="plum"] {
+  --bg: light-dark(#f8f4f9, #120f13); --surface: light-dark(#ffffff, #1c181c);
+  --sunken: light-dark(#f2edf3, #252126); --line: light-dark(#e3dde4, #373238);
+  --edge: light-dark(#857d86, #8b838c); --ink: light-dark(#221b24, #efebef);
+  --muted: light-dark(#615962, #b0aab1); --accent: light-dark(#7a3075, #da96d4);
+  --on-accent: light-dark(#ffffff, #1e0d1c); --accent-hover: light-dark(#671e64, #e8aee1);
+  --accent-ink: light-dark(#7a3075, #eaace4); --accent-soft: light-dark(#fae5f7, #3c243a);
+  --nav: light-dark(#f1e6ef, #0e0b0f); --nav-ink: light-dark(#2b1c29, #f2edf1);
+  --nav-muted: light-dark(#604f5e, #b9adb7); --nav-on: light-dark(#fefdfe, #321f30);
+  --nav-mark: light-dark(#7a3075, #d898d2);
+}
+""",
+    "ember": r"""
+[data-palette="ember"] {
+  --bg: light-dark(#fcf4f0, #150f0c); --surface: light-dark(#ffffff, #1f1814);
+  --sunken: light-dark(#f6ede9, #29211d); --line: light-dark(#e7ddd8, #3b322d);
+  --edge: light-dark(#8b7d76, #91837c); --ink: light-dark(#271b14, #f2ebe8);
+  --muted: light-dark(#675951, #b5aaa4); --accent: light-dark(#ae4022, #f69277);
+  --on-accent: light-dark(#ffffff, #240b05); --accent-hover: light-dark(#9a2d0a, #ffac96);
+  --accent-ink: light-dark(#9a2d0a, #ffac96); --accent-soft: light-dark(#ffe7e0, #462219);
+  --nav: light-dark(#3e180e, #150704); --nav-ink: light-dark(#f7f0ee, #f4edeb);
+  --nav-muted: light-dark(#d0b7b1, #c0aca6); --nav-on: light-dark(#642e1f, #3f1a10);
+  --nav-mark: light-dark(#fead96, #ffa289);
+  --weight: 750;
+}
+""",
+    "slate": r"""
+[data-palette="slate"] {
+  --bg: light-dark(#f4f6f8, #0f1113); --surface: light-dark(#ffffff, #18191c);
+  --sunken: light-dark(#edeff2, #212326); --line: light-dark(#dee0e3, #323437);
+  --edge: light-dark(#7d8085, #83868b); --ink: light-dark(#1b1e23, #ebedef);
+  --muted: light-dark(#595c61, #aaacb0); --accent: light-dark(#262e3d, #d6def0);
+  --on-accent: light-dark(#ffffff, #121418); --accent-hover: light-dark(#181f2e, #ecf2fe);
+  --accent-ink: light-dark(#262e3d, #d7deee); --accent-soft: light-dark(#eaedf2, #2b2e34);
+  --nav: light-dark(#e8e9ed, #0b0c0e); --nav-ink: light-dark(#202225, #eceef4);
+  --nav-muted: light-dark(#53555a, #abb1be); --nav-on: light-dark(#fdfdff, #24262b);
+  --nav-mark: light-dark(#262e3d, #d6deef);
+}
+""",
+    "sand": r"""
+[data-palette="sand"] {
+  --bg: light-dark(#f7f0e3, #151006); --surface: light-dark(#fefbf5, #1e190d);
+  --sunken: light-dark(#f1eadc, #282215); --line: light-dark(#e0d8c8, #3a3324);
+  --edge: light-dark(#8a7f68, #90856e); --ink: light-dark(#271c03, #f1ece2);
+  --muted: light-dark(#665b43, #b5ab98); --accent: light-dark(#035a52, #82bfb6);
+  --on-accent: light-dark(#ffffff, #071715); --accent-hover: light-dark(#014841, #9ed0c8);
+  --accent-ink: light-dark(#035a52, #9bd1c9); --accent-soft: light-dark(#e0f1ee, #1d3330);
+  --nav: light-dark(#f1e9d7, #100b03); --nav-ink: light-dark(#172523, #e9f0ef);
+  --nav-muted: light-dark(#4a5957, #a4b5b3); --nav-on: light-dark(#f9fafa, #1a2a28);
+  --nav-mark: light-dark(#035a52, #85beb6);
+  --head: ui-serif, "Iowan Old Style", Georgia, "Noto Serif", serif; --weight: 600;
+}
+""",
+}
+
+LAYOUT_CSS: Mapping[str, str] = {
+    "sidebar": r"""
+/* Side bar: a desk, everything in reach. */
+@media (min-width: 45.01rem) {
+  .frame { grid-template-columns: 15.5rem minmax(0, 1fr); }
+  .top { position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); display: flex; flex-direction: column; gap: 1.5rem; padding: 1.5rem .75rem 1rem; overflow: auto; }
+  .top-row { padding-inline: .5rem; }
+  .who { margin-top: auto; padding: .75rem .5rem 0; border-top: 1px solid var(--nav-on); }
+}
+.top { background: var(--nav); color: var(--nav-ink); }
+.nav-item { margin-bottom: 2px; }
+/* On a narrow screen the menu of a side bar or a top bar folds away. */
+@media (max-width: 45rem) {
+  .top { padding: .5rem 1rem; }
+  .button.menu-toggle { display: inline-flex !important; color: inherit !important; }
+  html:not(.nav-open) :is(.top nav, .who) { display: none; }
+  .top nav { padding-block: .5rem; }
+}
+""",
+    "topbar": r"""
+/* Top bar: wide and calm, the work in the middle. */
+.frame { grid-template-rows: auto 1fr; }
+.top { background: var(--surface); border-bottom: 1px solid var(--line); }
+.brand-mark { background: var(--accent); color: var(--on-accent); }
+.nav-item { color: var(--muted); }
+.nav-item:hover, .nav-item[aria-current] { color: var(--ink); background: none; }
+.nav-count { background: var(--accent); color: var(--on-accent); }
+h1 { font-size: 2.125rem; letter-spacing: -.02em; }
+.screen { max-width: 96rem; }
+.screen:is(.screen-board, .screen-timeline) { max-width: none; }
+@media (min-width: 45.01rem) {
+  .top { display: flex; align-items: stretch; flex-wrap: wrap; gap: 0 2rem; padding-inline: clamp(1rem, 3vw, 2.5rem); min-height: 3.75rem; }
+  .top nav { flex: 1; }
+  .top ul { display: flex; flex-wrap: wrap; height: 100%; }
+  .top li { display: grid; }
+  .nav-item { padding-inline: .875rem; border-radius: 0; }
+  .nav-item .icon { display: none; }
+  .nav-item[aria-current] { box-shadow: inset 0 -3px var(--accent); }
+}
+/* On a narrow screen the menu of a side bar or a top bar folds away. */
+@media (max-width: 45rem) {
+  .top { padding: .5rem 1rem; }
+  .button.menu-toggle { display: inline-flex !important; color: inherit !important; }
+  html:not(.nav-open) :is(.top nav, .who) { display: none; }
+  .top nav { padding-block: .5rem; }
+}
+""",
+    "tabs": r"""
+/* Tabs: made for a hand, large things in one column; on wide screens a rail. */
+.nav-item { flex-direction: column; justify-content: center; gap: .25rem; padding: .4375rem .25rem; text-align: center; font-size: var(--xs); line-height: 1.2; }
+.nav-item .icon { width: 1.5rem; height: 1.5rem; }
+.nav-count { position: absolute; top: .25rem; inset-inline-end: calc(50% - 1.75rem); }
+h1 { font-size: 2.125rem; font-weight: 750; letter-spacing: -.025em; }
+.screen { max-width: 64rem; }
+.block, .card, .tile, .sheet { border-color: transparent; box-shadow: 0 1px 3px rgb(0 0 0 / .12); }
+@media (min-width: 45.01rem) {
+  .frame { grid-template-columns: 6.25rem minmax(0, 1fr); }
+  .top { position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); display: flex; flex-direction: column; align-items: center; gap: 1.5rem; padding: 1rem .5rem; background: var(--nav); color: var(--nav-ink); overflow: auto; }
+  .top ul { display: grid; gap: .375rem; width: 5.25rem; }
+  .brand > :last-child, .who > :last-child { position: absolute; clip-path: inset(50%); }
+  .brand-mark { width: 2.75rem; height: 2.75rem; }
+  .who { margin-top: auto; }
+}
+@media (max-width: 45rem) {
+  .brand-mark { background: var(--accent); color: var(--on-accent); }
+  .top { display: flex; align-items: center; justify-content: space-between; padding: .25rem 1rem; }
+  .top nav { position: fixed; z-index: 25; bottom: 0; inset-inline: 0; padding: .25rem; background: var(--surface); border-top: 1px solid var(--line); }
+  .top ul { display: flex; }
+  .top li { flex: 1; min-width: 0; }
+  .nav-item { color: var(--muted); }
+  .nav-item > span:not(.nav-count) { max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  .nav-item[aria-current], .nav-item.on { color: var(--accent-ink); background: var(--accent-soft); }
+  .nav-count { background: var(--accent); color: var(--on-accent); }
+  .who .sub { display: none; }
+  .create { position: fixed; z-index: 24; bottom: 5rem; inset-inline-end: 1rem; min-height: 3.25rem; border-radius: 99px; box-shadow: var(--lift); }
+  .toasts { bottom: 5rem; }
+}
+""",
+}
 
 PAGE_CSS = r"""
 /* Review bar: the reviewer's tool, set apart from the product. */
-.review { position: sticky; top: 0; z-index: 30; background: #16181c; color: #f2f3f5; font-size: var(--t-xs); color-scheme: dark; }
-.review-row { display: flex; align-items: center; gap: var(--s2) var(--s5); padding: .3125rem var(--s4); flex-wrap: wrap; min-height: 2.5rem; }
-.mark { display: flex; align-items: center; gap: var(--s2); font-weight: 600; letter-spacing: .01em; margin-inline-end: auto; }
-.mark-sign { width: .625rem; height: .625rem; border-radius: 2px; background: #ffc940; transform: rotate(45deg); }
-.review-controls { display: flex; align-items: center; gap: var(--s2) var(--s4); flex-wrap: wrap; }
-.review .select-box span { color: #b4b9c2; }
-.review select, .review .button { min-height: 1.75rem; padding-block: 0; font-size: var(--t-xs); color: #f2f3f5; background-color: #2a2d33; border: 1px solid #6d737e; border-radius: 5px; }
-.review select { max-width: 11rem; padding-inline: .5rem 1.5rem; }
-.review .button { padding-inline: .625rem; }
-.review .button:hover:not(:disabled) { background: #3a3e46; }
-.review .button.strong { background: #ffc940; border-color: #ffc940; color: #16181c; font-weight: 600; }
+.review { position: sticky; top: 0; z-index: 30; background: #16181c; color: #f2f3f5; font-size: var(--xs); color-scheme: dark; }
+.review-row, .flow { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1.5rem; padding: .3125rem 1rem; min-height: 2.5rem; }
+.review-controls { display: flex; flex-wrap: wrap; gap: .5rem 1rem; }
+.mark, .flow > p { margin-inline-end: auto; }
+.review .select-box > span { color: #b4b9c2; }
+.review select, .review .button { min-height: 1.75rem; padding-block: 0; font-size: var(--xs); color: inherit; background-color: #2a2d33; border: 1px solid #7b828e; border-radius: 5px; }
+.review select { max-width: 11rem; }
+.review .button:hover:enabled { background: #3f434c; }
 .review :focus-visible { outline-color: #ffc940; }
-.review-toggle { display: none; }
-.flow { display: flex; align-items: center; gap: var(--s2) var(--s5); flex-wrap: wrap; padding: .375rem var(--s4) .5rem; background: #22252b; }
+.review .strong, .flow [aria-current] { background: #ffc940 !important; border-color: #ffc940; color: #16181c !important; font-weight: 700; }
+.button:is(.review-toggle, .menu-toggle) { display: none; }
+.flow { background: #22252b; }
 .flow[hidden] { display: none; }
-.flow-text { display: flex; gap: var(--s3); margin-inline-end: auto; font-size: var(--t-s); }
-.flow-text strong { color: #ffc940; font-weight: 600; white-space: nowrap; }
-.flow-steps { display: flex; gap: var(--s2); flex-wrap: wrap; }
-.flow-steps a { display: grid; place-items: center; width: 1.625rem; height: 1.625rem; border-radius: 50%; border: 1px solid #8b919c; color: #f2f3f5; text-decoration: none; }
-.flow-steps a.past { background: #3a3e46; }
-.flow-steps a[aria-current] { background: #ffc940; border-color: #ffc940; color: #16181c; font-weight: 700; }
-.flow-moves { display: flex; gap: var(--s2); }
-.skip { position: fixed; top: -5rem; inset-inline-start: var(--s3); z-index: 60; padding: var(--s2) var(--s4); background: var(--surface); border-radius: var(--radius); }
-.skip:focus { top: var(--s3); }
+.flow b { color: #ffc940; }
+.flow ol { display: flex; flex-wrap: wrap; gap: .5rem; }
+.flow ol a { display: grid; place-items: center; width: 1.625rem; height: 1.625rem; border-radius: 50%; border: 1px solid #8b919c; color: inherit; text-decoration: none; }
+.skip { position: fixed; top: -5rem; inset-inline-start: .75rem; z-index: 60; padding: .5rem 1rem; background: var(--surface); }
+.skip:focus { top: .75rem; }
+.sr-only { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+
+/* Tones: what is good, bad, waiting, under way or neither. */
+.plain, .hue-5 { --tone: var(--muted); --soft: var(--sunken); }
+.good, .hue-2 { --tone: var(--good); --soft: var(--good-soft); }
+.warn, .near, .hue-3 { --tone: var(--warn); --soft: var(--warn-soft); }
+.bad, .late, .hue-4 { --tone: var(--bad); --soft: var(--bad-soft); }
+.info, .hue-1 { --tone: var(--info); --soft: var(--info-soft); }
+.hue-0 { --tone: var(--accent-ink); --soft: var(--accent-soft); }
+.badge, .avatar, .glyph, .event, .state-art { background: var(--soft); color: var(--tone); }
+.late, .near, .near .due-note { color: var(--tone); }
+.quiet, .sub, .hint, .note, .head .back, dt, .when, .toolbar .icon, .state p { color: var(--muted); }
+.sub, .hint, .due-note, .facts dt, .fact-grid dt, .figures dt { font-size: var(--xs); }
 
 /* Controls. */
-.button { display: inline-flex; align-items: center; justify-content: center; gap: .4375rem; min-height: var(--control); padding: .25rem .8125rem; border: 1px solid var(--edge); border-radius: var(--radius); background: var(--surface); color: var(--ink); font: 550 var(--t-s)/1.3 var(--font); text-decoration: none; cursor: pointer; }
-.button:hover:not(:disabled) { background: var(--sunken); }
+.icon { width: 1.25em; height: 1.25em; flex: none; fill: none; stroke: currentColor; stroke-width: 1.7; stroke-linecap: round; stroke-linejoin: round; }
+[dir="rtl"] .flip { scale: -1 1; }
+.button, .menu-item, .nav-item, .chip { display: inline-flex; align-items: center; gap: .4375rem; border: 1px solid var(--edge); border-radius: var(--r); background: var(--surface); color: var(--ink); font: 550 var(--s)/1.3 var(--font); text-decoration: none; cursor: pointer; }
+.button { justify-content: center; min-height: var(--control); padding: .25rem .8125rem; }
+.button:hover { background: var(--sunken); }
 .button:disabled { opacity: .5; cursor: default; }
 .button.primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
-.button.primary:hover:not(:disabled) { background: var(--accent-hover); }
-.button.quiet { border-color: transparent; background: transparent; color: var(--accent-ink); }
+.button.primary:hover { background: var(--accent-hover); }
+.button.quiet { border-color: transparent; background: none; color: var(--accent-ink); min-height: 2rem; padding-inline: .5rem; }
 .button.quiet:hover { background: var(--accent-soft); }
-.button.icon-only { padding: 0; width: var(--control); }
-.button.quiet.icon-only { color: var(--muted); width: 2rem; min-height: 2rem; }
-.button.small { min-height: 1.875rem; padding-inline: .5rem; }
-.button.tiny { min-height: 1.5rem; padding: 0 .25rem; font-size: var(--t-xs); justify-content: start; }
-input:not([type="checkbox"], [type="radio"]), select, textarea { width: 100%; min-height: var(--control); padding: .3125rem .6875rem; border: 1px solid var(--edge); border-radius: var(--radius); background: var(--surface); color: var(--ink); font: inherit; }
-textarea { padding-block: .5rem; resize: vertical; }
-select { appearance: none; padding-inline-end: 2rem; background-image: linear-gradient(45deg, transparent 50%, currentColor 50%), linear-gradient(-45deg, transparent 50%, currentColor 50%); background-position: right .95rem center, right .65rem center; background-size: .3rem .3rem; background-repeat: no-repeat; text-overflow: ellipsis; }
+.button.alone { padding: 0; width: var(--control); flex: none; }
+.button.quiet.alone { width: 2rem; color: var(--muted); }
+.button.tiny { min-height: 1.5rem; padding: 0 .25rem; font-size: var(--xs); }
+input:not([type="checkbox"], [type="radio"]), select, textarea { width: 100%; min-height: var(--control); padding: .3125rem .6875rem; border: 1px solid var(--edge); border-radius: var(--r); background: var(--surface); color: var(--ink); font: inherit; }
+select { appearance: none; padding-inline-end: 1.75rem !important; background: var(--surface) linear-gradient(45deg, #0000 50%, currentColor 50%) no-repeat right .9rem center / .3rem .3rem; text-overflow: ellipsis; background-image: linear-gradient(45deg, #0000 50%, currentColor 50%), linear-gradient(-45deg, #0000 50%, currentColor 50%); background-position: right .95rem center, right .65rem center; }
 [dir="rtl"] select { background-position: left .65rem center, left .95rem center; }
 option { background: var(--surface); color: var(--ink); }
 ::placeholder { color: var(--muted); opacity: 1; }
-input[type="checkbox"], input[type="radio"] { width: 1.125rem; height: 1.125rem; margin: 0; flex: none; accent-color: var(--accent); }
-.choice { display: flex; align-items: center; gap: var(--s2); min-height: 2rem; cursor: pointer; }
-.select-box { display: inline-flex; align-items: center; gap: var(--s2); font-size: var(--t-s); }
-.select-box span { color: var(--muted); white-space: nowrap; }
+[type="checkbox"], [type="radio"] { width: 1.125rem; height: 1.125rem; margin: 0; flex: none; accent-color: var(--accent); }
+fieldset { border: 0; min-width: 0; }
+summary { cursor: pointer; }
+.choice { display: flex; align-items: center; gap: .5rem; min-height: 2rem; cursor: pointer; }
+.select-box { display: inline-flex; align-items: center; gap: .5rem; font-size: var(--s); }
+.select-box > span { color: var(--muted); white-space: nowrap; }
 .select-box select { width: auto; max-width: 14rem; }
-.segmented { display: inline-flex; border: 1px solid var(--edge); border-radius: var(--radius); background: var(--surface); padding: 2px; }
+.segmented { display: inline-flex; flex-wrap: wrap; border: 1px solid var(--edge); border-radius: var(--r); background: var(--surface); padding: 2px; }
 .segmented label { position: relative; display: grid; }
-.segmented input { position: absolute; opacity: 0; inset: 0; width: 100%; height: 100%; cursor: pointer; }
-.segmented label span { display: grid; place-items: center; padding: 0 .75rem; min-height: calc(var(--control) - 6px); border-radius: calc(var(--radius) - 3px); font-size: var(--t-s); }
-.segmented input:checked + span { background: var(--accent-soft); color: var(--accent-ink); font-weight: 600; }
-.segmented input:focus-visible + span { outline: 2px solid var(--accent-ink); outline-offset: 2px; }
-.menu { position: fixed; z-index: 50; min-width: 12rem; max-width: 20rem; max-height: 70vh; overflow: auto; padding: .3125rem; background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); box-shadow: var(--lift); }
-.menu-item { display: flex; align-items: center; gap: .625rem; width: 100%; min-height: 2.25rem; padding: .25rem .625rem; border: 0; border-radius: var(--radius-s); background: none; color: var(--ink); font: inherit; font-size: var(--t-s); text-align: start; cursor: pointer; }
-.menu-item .icon { color: var(--muted); }
+.segmented input { position: absolute; inset: 0; width: 100%; height: 100%; opacity: 0; cursor: pointer; }
+.segmented span { display: grid; place-items: center; padding: 0 .75rem; min-height: calc(var(--control) - 6px); border-radius: calc(var(--r) - 3px); font-size: var(--s); }
+.segmented :checked + span { background: var(--accent-soft); color: var(--accent-ink); font-weight: 600; }
+.segmented :focus-visible + span { outline: 2px solid var(--accent-ink); }
+.menu, .filter-box, .toast { background: var(--surface); border: 1px solid var(--line); border-radius: var(--r); box-shadow: var(--lift); }
+.menu { position: fixed; z-index: 50; min-width: 12rem; max-width: 20rem; max-height: 70vh; overflow: auto; padding: .3125rem; }
+.menu-item { width: 100%; min-height: 2.25rem; padding: .25rem .625rem; border: 0; background: none; text-align: start; }
 .menu-item:hover, .menu-item:focus-visible { background: var(--accent-soft); }
 
 /* Frame: the bar of the product and the screen. */
 .frame { display: grid; min-height: calc(100vh - 2.5rem); }
-.top-row { display: flex; align-items: center; gap: var(--s3); }
-.brand { display: flex; align-items: center; gap: .625rem; color: inherit; text-decoration: none; font-weight: 650; font-size: var(--t-l); min-width: 0; }
-.brand-name { font-family: var(--head); display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; line-height: 1.25; }
-.brand-mark { display: grid; place-items: center; flex: none; width: 2rem; height: 2rem; border-radius: var(--radius-s); background: var(--accent); color: var(--on-accent); font-weight: 700; font-size: 1rem; }
-.menu-toggle { display: none; margin-inline-start: auto; }
-.nav-list { display: flex; gap: 2px; }
-.nav-item { position: relative; display: flex; align-items: center; gap: .625rem; min-height: 2.25rem; padding: .375rem .625rem; border: 0; border-radius: var(--radius-s); color: var(--nav-muted); background: none; text-decoration: none; font: 500 var(--t-s)/1.3 var(--font); }
-.nav-item:hover { color: var(--nav-ink); background: color-mix(in srgb, var(--nav-on) 60%, transparent); }
-.nav-item[aria-current] { color: var(--nav-ink); background: var(--nav-on); font-weight: 600; }
-.nav-count { margin-inline-start: auto; padding: 0 .4375rem; border-radius: var(--pill); background: var(--accent); color: var(--on-accent); font-size: var(--t-xs); font-weight: 600; line-height: 1.25rem; }
-.who { display: flex; align-items: center; gap: .625rem; font-size: var(--t-s); }
-.who-text { display: grid; line-height: 1.3; }
-.who-label { font-size: var(--t-xs); color: var(--nav-muted); }
-.who-name { font-weight: 600; }
 main { min-width: 0; }
-.screen { width: 100%; max-width: 82rem; margin-inline: auto; padding: var(--s6) clamp(1rem, 3vw, 2.5rem) var(--s7); }
-.with-side { display: grid; grid-template-columns: minmax(0, 1fr) minmax(22rem, 27rem); }
-
-/* Sidebar: a desk, everything in reach at the side. */
-[data-layout="sidebar"] .frame { grid-template-columns: 15.5rem minmax(0, 1fr); }
-[data-layout="sidebar"] .top { position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); display: flex; flex-direction: column; gap: var(--s5); padding: var(--s5) var(--s3) var(--s4); background: var(--nav); color: var(--nav-ink); overflow: auto; }
-[data-layout="sidebar"] .top-row { padding-inline: .5rem; }
-[data-layout="sidebar"] .brand-mark { background: var(--nav-mark); color: var(--nav); }
-[data-layout="sidebar"] .nav-list { flex-direction: column; }
-[data-layout="sidebar"] .nav-item[aria-current] .icon { color: var(--nav-mark); }
-[data-layout="sidebar"] .who { margin-top: auto; padding: .75rem .5rem 0; border-top: 1px solid var(--nav-on); }
-
-/* Top bar: wide and calm, the work in the middle. */
-[data-layout="topbar"] .top { display: flex; align-items: center; gap: var(--s2) var(--s6); flex-wrap: wrap; padding: 0 clamp(1rem, 3vw, 2.5rem); background: var(--surface); border-bottom: 1px solid var(--line); min-height: 4rem; }
-[data-layout="topbar"] .frame { grid-template-rows: auto 1fr; }
-[data-layout="topbar"] .nav { flex: 1; align-self: stretch; }
-[data-layout="topbar"] .nav-list { height: 100%; flex-wrap: wrap; }
-[data-layout="topbar"] .nav-list li { display: grid; }
-[data-layout="topbar"] .nav-item { color: var(--muted); border-radius: 0; padding-inline: .875rem; background: none; }
-[data-layout="topbar"] .nav-item .icon { display: none; }
-[data-layout="topbar"] .nav-item:hover { color: var(--ink); }
-[data-layout="topbar"] .nav-item[aria-current] { color: var(--accent-ink); box-shadow: inset 0 -3px var(--accent); }
-[data-layout="topbar"] .who-label { color: var(--muted); }
-[data-layout="topbar"] .screen { max-width: 96rem; }
-[data-layout="topbar"] h1 { font-size: var(--t-3xl); letter-spacing: -.015em; }
-[data-layout="topbar"] .screen-board, [data-layout="topbar"] .screen-timeline { max-width: none; }
-
-/* Tabs: made for a hand, a column of large things; on wide screens a rail. */
-[data-layout="tabs"] .frame { grid-template-columns: 6rem minmax(0, 1fr); }
-[data-layout="tabs"] .top { position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); display: flex; flex-direction: column; align-items: center; gap: var(--s5); padding: var(--s4) var(--s2); background: var(--nav); color: var(--nav-ink); overflow: auto; }
-[data-layout="tabs"] .brand-mark { width: 2.75rem; height: 2.75rem; font-size: 1.25rem; background: var(--nav-mark); color: var(--nav); }
-[data-layout="tabs"] .nav-list { flex-direction: column; gap: var(--s2); }
-[data-layout="tabs"] .nav-item { flex-direction: column; gap: .25rem; width: 5rem; padding: .5rem .25rem; text-align: center; font-size: var(--t-xs); line-height: 1.2; }
-[data-layout="tabs"] .nav-item .icon { width: 1.5rem; height: 1.5rem; }
-[data-layout="tabs"] .nav-count { position: absolute; top: .25rem; inset-inline-end: .75rem; }
-[data-layout="tabs"] .who { margin-top: auto; }
-[data-layout="tabs"] .screen { max-width: 64rem; }
-[data-layout="tabs"] h1 { font-size: var(--t-3xl); letter-spacing: -.02em; }
-[data-layout="tabs"] .block, [data-layout="tabs"] .card, [data-layout="tabs"] .tile { border-color: transparent; box-shadow: 0 1px 3px rgb(0 0 0 / .1); }
-
-/* Head of a screen. */
-h1 { font-size: var(--t-2xl); letter-spacing: -.01em; }
-.head { margin-bottom: var(--s5); }
-.head-row { display: flex; align-items: center; gap: var(--s3) var(--s4); flex-wrap: wrap; }
+.screen { max-width: 82rem; margin-inline: auto; padding: 2rem clamp(1rem, 3vw, 2.5rem) 3rem; }
+.with-side { display: grid; grid-template-columns: minmax(0, 1fr) minmax(20rem, 27rem); }
+.with-side .screen { width: 100%; }
+.top-row, .brand, .who { display: flex; align-items: center; gap: .625rem; min-width: 0; }
+.brand { color: inherit; text-decoration: none; font: var(--weight) var(--l)/1.25 var(--head); }
+.brand-mark { display: grid; place-items: center; flex: none; width: 2rem; height: 2rem; border-radius: var(--r-s); background: var(--nav-mark); color: var(--nav); font: 700 1rem var(--font); }
+.nav-item { position: relative; width: 100%; min-height: 2.25rem; padding: .375rem .625rem; border: 0; background: none; color: var(--nav-muted); gap: .625rem; }
+.nav-item:hover { color: var(--nav-ink); }
+.nav-item[aria-current], .nav-item.on { color: var(--nav-ink); background: var(--nav-on); font-weight: 600; }
+.nav-item[aria-current] .icon { color: var(--nav-mark); }
+.nav-count { margin-inline-start: auto; padding-inline: .4375rem; border-radius: var(--round); background: var(--nav-mark); color: var(--nav); font: 650 var(--xs)/1.25rem var(--font); }
+.who { font-size: var(--s); line-height: 1.3; }
+.who .sub { display: block; color: inherit; opacity: .85; }
+h1 { font-size: var(--xxl); letter-spacing: -.015em; }
+:is(h1, h2):focus { outline: none; }
+.head { margin-bottom: 1.5rem; }
+.head-row, .toolbar, .actions, .extras, .period { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; }
+.head-row { gap: .75rem 1rem; }
 .head-text { flex: 1 1 16rem; min-width: 0; }
-.note { color: var(--muted); margin-top: .1875rem; }
-.note-row { display: flex; align-items: center; gap: var(--s3); }
-.actions { display: flex; flex-wrap: wrap; gap: var(--s2); align-items: center; }
-.back { display: inline-flex; align-items: center; gap: .25rem; min-height: 1.75rem; margin-bottom: var(--s2); font-size: var(--t-s); color: var(--muted); text-decoration: none; }
-.back:hover { color: var(--accent-ink); text-decoration: underline; }
-.glyph { display: grid; place-items: center; flex: none; width: 2.25rem; height: 2.25rem; border-radius: var(--radius-s); font-size: 1rem; }
-.glyph.large { width: 3.25rem; height: 3.25rem; font-size: 1.375rem; border-radius: var(--radius); }
-.avatar { display: inline-grid; place-items: center; flex: none; width: 1.75rem; height: 1.75rem; border-radius: 50%; font-size: .6875rem; font-weight: 650; letter-spacing: .02em; }
-.hue-0 { background: var(--accent-soft); color: var(--accent-ink); }
-.hue-1 { background: var(--info-soft); color: var(--info); }
-.hue-2 { background: var(--good-soft); color: var(--good); }
-.hue-3 { background: var(--warn-soft); color: var(--warn); }
-.hue-4 { background: var(--bad-soft); color: var(--bad); }
-.hue-5 { background: var(--sunken); color: var(--muted); }
-
-/* Search and filters. */
-.toolbar { display: flex; flex-wrap: wrap; align-items: center; gap: var(--s2); margin-bottom: var(--s4); }
+.note { margin-top: .1875rem; }
+.back { display: inline-flex; align-items: center; gap: .25rem; min-height: 1.75rem; margin-bottom: .375rem; font-size: var(--s); text-decoration: none; }
+.toolbar { margin-bottom: 1rem; }
 .search { position: relative; flex: 1 1 14rem; max-width: 22rem; }
-.search .icon { position: absolute; inset-inline-start: .6875rem; top: calc(50% - .6em); color: var(--muted); pointer-events: none; }
-.search input { padding-inline-start: 2.25rem; }
-.extras { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s3); margin-inline-start: auto; align-items: center; }
+.search .icon { position: absolute; inset-inline-start: .6875rem; top: calc(50% - .6em); }
+.search input { padding-inline-start: 2.25rem !important; }
+.extras { gap: .5rem .75rem; margin-inline-start: auto; }
 .filter { position: relative; }
-summary { cursor: pointer; }
 .filter summary { list-style: none; }
-.filter summary::-webkit-details-marker { display: none; }
 .filter.on summary { background: var(--accent-soft); border-color: var(--accent); color: var(--accent-ink); }
-.filter-box { position: absolute; z-index: 20; top: calc(100% + 4px); inset-inline-start: 0; min-width: 12rem; max-height: 20rem; overflow: auto; padding: var(--s2) var(--s3); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); box-shadow: var(--lift); }
-.filter-box.to-end { inset-inline: auto 0; }
-.count { display: inline-grid; place-items: center; min-width: 1.375rem; padding-inline: .375rem; border-radius: var(--pill); background: var(--sunken); color: var(--muted); font: 600 var(--t-xs)/1.375rem var(--font); }
+.filter .filter-box { position: absolute; z-index: 20; top: calc(100% + 4px); inset-inline-start: 0; min-width: 12rem; max-height: 20rem; padding: .5rem .75rem; }
+.to-end .filter-box { inset-inline: auto 0; }
+.count { padding-inline: .4375rem; border-radius: var(--round); background: var(--sunken); color: var(--muted); font: 600 var(--xs)/1.375rem var(--font); }
+.count:empty { display: none; }
 .filter .count { background: var(--accent); color: var(--on-accent); }
-.count[hidden] { display: none; }
 
 /* Values. */
-.badge { display: inline-flex; align-items: center; gap: .375rem; padding: .0625rem .5625rem; border-radius: var(--pill); font-size: var(--t-xs); font-weight: 600; line-height: 1.375rem; white-space: nowrap; max-width: 100%; overflow: hidden; text-overflow: ellipsis; background: var(--sunken); color: var(--muted); }
-.badge:not(.flat)::before { content: ""; width: .4375rem; height: .4375rem; border-radius: 50%; background: currentColor; flex: none; }
-.badge.good { background: var(--good-soft); color: var(--good); }
-.badge.warn { background: var(--warn-soft); color: var(--warn); }
-.badge.bad { background: var(--bad-soft); color: var(--bad); }
-.badge.info { background: var(--info-soft); color: var(--info); }
-span.none { color: var(--muted); }
-.person { display: inline-flex; align-items: center; gap: var(--s2); }
-.stars { display: inline-flex; color: var(--warn); }
-.stars .icon { width: 1rem; height: 1rem; }
-.stars .full { fill: currentColor; }
-.meter { display: inline-flex; align-items: center; gap: var(--s2); font-variant-numeric: tabular-nums; }
-.meter-track { width: 4.5rem; height: .375rem; border-radius: 3px; background: var(--line); overflow: hidden; }
-.meter-fill { display: block; height: 100%; background: var(--accent); border-radius: inherit; }
-.yesno { display: inline-flex; align-items: center; gap: .25rem; color: var(--muted); }
+.badge { display: inline-flex; align-items: center; gap: .375rem; padding-inline: .5625rem; border-radius: var(--round); font: 600 var(--xs)/1.5rem var(--font); white-space: nowrap; }
+.badge:not(.flat)::before { content: ""; width: .4375rem; height: .4375rem; border-radius: 50%; background: currentColor; }
+.avatar, .glyph { display: inline-grid; place-items: center; flex: none; width: 1.75rem; height: 1.75rem; border-radius: 50%; font: 650 .6875rem var(--font); }
+.glyph { width: 2.25rem; height: 2.25rem; border-radius: var(--r-s); font-size: 1rem; }
+.large { width: 3.25rem; height: 3.25rem; font-size: 1.375rem; }
+.person, .yesno, .meter, .due, .watched, .tags, .stars { display: inline-flex; align-items: center; gap: .25rem .5rem; }
+.stars { gap: 0; color: var(--warn); }
+.stars .icon { width: 1rem; }
+.full.icon { fill: currentColor; }
 .yesno.yes { color: var(--good); }
-.tags { display: inline-flex; flex-wrap: wrap; gap: .25rem; }
-.tag { padding: 0 .5rem; border: 1px solid var(--line); border-radius: var(--radius-s); font-size: var(--t-xs); line-height: 1.375rem; }
-.figure, .number, time { font-variant-numeric: tabular-nums; }
-.watched { display: inline-flex; gap: var(--s2); align-items: center; flex-wrap: wrap; }
-.due { display: inline-flex; align-items: center; gap: .4375rem; flex-wrap: wrap; }
-.due-note { font-size: var(--t-xs); font-weight: 600; }
-.late, .late .due-note { color: var(--bad); }
-.near .due-note { color: var(--warn); }
+.track { flex: 1; min-width: 3rem; height: .375rem; border-radius: var(--r-s); background: var(--line); overflow: hidden; }
+.fill { display: block; height: 100%; background: var(--accent); border-radius: inherit; }
+.tag { padding-inline: .5rem; border: 1px solid var(--line); border-radius: var(--r-s); font-size: var(--xs); }
+.number, time, .figures { font-variant-numeric: tabular-nums; }
+.due-note { font-weight: 600; }
+.title { color: var(--ink); text-decoration: none; font-weight: 600; }
+a.title:hover, .more:hover, .back:hover { color: var(--accent-ink); text-decoration: underline; }
 
-/* Blocks, lists, tables. */
-.block, .panel-box, .card, .tile, .form-body, .setting { background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius-l); box-shadow: var(--shadow); }
-.block { padding: var(--pad); min-width: 0; }
-.block-head { display: flex; align-items: center; gap: var(--s2); margin-bottom: var(--s3); min-height: 1.875rem; }
-.block-head h2 { font-size: var(--t-l); }
-.block-head > :last-child:not(h2, .count) { margin-inline-start: auto; }
-.more-link { display: inline-flex; align-items: center; min-height: 1.75rem; font-size: var(--t-s); font-weight: 550; text-decoration: none; white-space: nowrap; }
-.more-link:hover { text-decoration: underline; }
-.quiet { color: var(--muted); }
-.table-wrap { overflow-x: auto; }
-.table { width: 100%; border-collapse: collapse; font-size: var(--t-s); }
-.table th, .table td { padding: var(--row) .75rem; text-align: start; vertical-align: middle; border-bottom: 1px solid var(--line); }
-.table thead th, .table thead td { padding-block: .375rem; background: var(--sunken); font-weight: 600; color: var(--muted); white-space: nowrap; }
-.table tbody th { font-weight: 550; max-width: 24rem; }
+/* Blocks, rows, tables, cards. */
+.block, .sheet, .card, .tile, .form-body { background: var(--surface); border: 1px solid var(--line); border-radius: var(--r-l); min-width: 0; }
+.sheet { overflow: clip; }
+.block, .card, .tile { padding: var(--pad); }
+.block-head, .card-head, .card-foot, .quick-bar { display: flex; align-items: center; gap: .5rem; }
+.block-head { margin-bottom: .5rem; min-height: 2rem; }
+.block-head > :is(.more, .button), .column .count { margin-inline-start: auto; }
+.more { font-size: var(--s); font-weight: 550; text-decoration: none; padding-block: .25rem; }
+.row { display: flex; flex-wrap: wrap; align-items: center; gap: .375rem .75rem; padding-block: var(--row); font-size: var(--s); }
+.sheet > .row { padding-inline: var(--pad); }
+.row + .row, .row-card + .row-card, li + li > .inbox-row, .span-rows > li { border-top: 1px solid var(--line); }
+.row-text { flex: 1 1 11rem; min-width: 0; }
+.row-facts { display: flex; flex-wrap: wrap; align-items: center; gap: .375rem .75rem; }
+.when { flex: 0 0 5rem; }
+.wide, .board, .inbox > ul, .filter-box { overflow: auto; position: relative; }
+.table { width: 100%; border-collapse: collapse; font-size: var(--s); }
+.table :is(th, td) { padding: var(--row) .75rem; text-align: start; border-bottom: 1px solid var(--line); font-weight: inherit; }
 .table :is(th, td):first-child { padding-inline-start: var(--pad); }
-.table .number { text-align: end; white-space: nowrap; }
-.table td.end { width: 3rem; text-align: end; padding-block: 0; }
+.table thead > tr > * { padding-block: .3125rem; background: var(--sunken); color: var(--muted); font-weight: 600; white-space: nowrap; }
 .table tbody tr:last-child > * { border-bottom: 0; }
-.table tbody tr.open-able:hover, .table tr.current { background: color-mix(in srgb, var(--accent-soft) 55%, transparent); cursor: pointer; }
-.table tfoot > tr > * { font-weight: 650; border-block: 2px solid var(--line) 0; }
-.plain :is(th, td):first-child { padding-inline-start: 0; }
-.plain thead :is(th, td) { background: none; }
-.panel-box { overflow: clip; }
-.panel-box thead tr:first-child > :first-child { border-start-start-radius: var(--radius-l); }
-.sort { display: inline-flex; align-items: center; gap: .25rem; min-height: 1.75rem; padding: 0; border: 0; background: none; color: inherit; font: inherit; cursor: pointer; border-radius: 3px; }
-.sort .icon { width: .9375rem; height: .9375rem; opacity: .55; }
-.sort:hover, .sort.on { color: var(--ink); }
-.sort.on .icon { opacity: 1; color: var(--accent-ink); }
-.row-link, .title-link { color: var(--ink); text-decoration: none; font-weight: 600; }
-.row-link:hover, .title-link:hover { color: var(--accent-ink); text-decoration: underline; }
-.clamp { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
-td.clamp { display: table-cell; max-width: 20rem; }
-.pager { display: flex; align-items: center; gap: var(--s2); padding: var(--s3) var(--pad); font-size: var(--t-s); color: var(--muted); flex-wrap: wrap; }
+.table tbody th { min-width: 11rem; }
+.table td { min-width: 5.5rem; }
+.table .number { text-align: end; white-space: nowrap; }
+.table td.end { min-width: 0; width: 3rem; padding-block: 0; }
+.table tfoot > tr > * { font-weight: 650; border-top: 2px solid var(--line); border-bottom: 0; }
+.table.plain tr > :first-child { padding-inline-start: 0; }
+.plain.table thead > tr > * { background: none; }
+.can-open { cursor: pointer; }
+.can-open:hover, .current { background: var(--accent-soft); }
+.sort { display: inline-flex; align-items: center; gap: .25rem; min-height: 1.75rem; padding: 0; border: 0; background: none; color: inherit; font: inherit; cursor: pointer; }
+.sort .icon { width: .9375rem; opacity: .6; }
+[aria-sort] { color: var(--ink) !important; }
+[aria-sort] .icon { opacity: 1; color: var(--accent-ink); }
+.pager { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; padding: .75rem var(--pad); font-size: var(--s); }
 .pager > span { margin-inline-end: auto; }
 .pager .button:last-child { flex-direction: row-reverse; }
-[dir="rtl"] .pager .icon { transform: scaleX(-1); }
-.row-cards > li + li { border-top: 1px solid var(--line); }
-.row-card { padding: var(--s4); display: grid; gap: var(--s2); justify-items: start; }
-.row-card-head { display: flex; justify-content: space-between; gap: var(--s2); width: 100%; align-items: start; }
-.row-card .title-link, .card .title-link { font-size: var(--t-l); line-height: 1.3; min-height: 1.5rem; }
-.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); gap: var(--s2) var(--s4); width: 100%; font-size: var(--t-s); }
-.facts dt, .fact-grid dt, .figures dt { color: var(--muted); font-size: var(--t-xs); }
+[dir="rtl"] .pager .icon { scale: -1 1; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 19rem), 1fr)); gap: var(--gap); }
-.cards > li { display: grid; }
-.card { display: flex; flex-direction: column; gap: var(--s4); padding: var(--pad); }
-.card:hover { border-color: var(--edge); }
-.card-head { display: flex; gap: var(--s3); align-items: center; }
-.card-title { flex: 1; min-width: 0; font-size: var(--t-l); }
-.card-foot { display: flex; align-items: center; justify-content: space-between; gap: var(--s2); flex-wrap: wrap; margin-top: auto; padding-top: var(--s3); border-top: 1px solid var(--line); }
+.card, .row-card, .ticket, .quick { display: flex; flex-direction: column; gap: .75rem; }
+.card:hover, .ticket:hover, a.tile:hover { border-color: var(--edge); }
+.row-card { padding: 1rem; }
+.card-head > :is(h2, h3) { flex: 1; min-width: 0; }
+.card-foot { justify-content: space-between; flex-wrap: wrap; margin-top: auto; }
+.card .card-foot { padding-top: .75rem; border-top: 1px solid var(--line); }
+.facts, .fact-grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 8rem), 1fr)); gap: .5rem 1rem; font-size: var(--s); }
+.fact-grid { grid-template-columns: repeat(auto-fill, minmax(min(100%, 11rem), 1fr)); gap: 1rem 1.5rem; font-size: inherit; }
 
 /* States. */
-.state { display: grid; justify-items: center; gap: var(--s3); padding: var(--s7) var(--s4); text-align: center; border: 1px dashed var(--line); border-radius: var(--radius-l); background: color-mix(in srgb, var(--surface) 60%, transparent); }
-.state h2, .state h3 { font-size: var(--t-xl); }
-.state p { color: var(--muted); max-width: 44ch; }
-.state-art { display: grid; place-items: center; width: 4.5rem; height: 4.5rem; border-radius: 50%; background: var(--accent-soft); color: var(--accent-ink); font-size: 1.75rem; box-shadow: 0 0 0 .75rem color-mix(in srgb, var(--accent-soft) 40%, transparent); margin-block: var(--s3); }
-.error .state-art { background: var(--bad-soft); color: var(--bad); box-shadow: 0 0 0 .75rem color-mix(in srgb, var(--bad-soft) 40%, transparent); }
-.bones { display: grid; gap: 1px; border-radius: var(--radius-l); overflow: hidden; }
-.bone { display: grid; gap: .625rem; padding: var(--pad); background: var(--surface); align-content: start; }
-.bone span { height: .75rem; border-radius: 4px; background: var(--line); width: 75%; }
-.bone span:first-child { height: 1rem; width: 45%; }
-.bone span:last-child { width: 30%; }
-.bone-1 span { width: 60%; }
-.bones-cards, .bones-board, .bones-dashboard { grid-template-columns: repeat(auto-fill, minmax(min(100%, 18rem), 1fr)); gap: var(--gap); overflow: visible; }
-.bones-cards .bone, .bones-board .bone, .bones-dashboard .bone { border-radius: var(--radius-l); min-height: 9rem; }
-@media (prefers-reduced-motion: no-preference) {
-  .bone span { animation: pulse 1.6s ease-in-out infinite alternate; }
-  @keyframes pulse { from { opacity: .55; } to { opacity: 1; } }
-}
-.toast-place { position: fixed; z-index: 40; bottom: var(--s5); inset-inline: 0; display: grid; justify-items: center; padding-inline: var(--s4); pointer-events: none; }
-.toast { display: flex; align-items: center; gap: var(--s3); padding: .4375rem .5rem .4375rem 1rem; max-width: 40rem; border-radius: var(--radius); background: #1b1d22; color: #f4f5f7; box-shadow: var(--lift); pointer-events: auto; font-size: var(--t-s); }
-.toast > .icon { color: #8ddba6; }
+.state { display: grid; justify-items: center; gap: .75rem; padding: 3rem 1rem; text-align: center; border: 1px dashed var(--edge); border-radius: var(--r-l); }
+.state h2 { font-size: var(--xl); }
+.state p { max-width: 44ch; }
+.state-art { --soft: var(--accent-soft); --tone: var(--accent-ink); display: grid; place-items: center; width: 4.5rem; height: 4.5rem; border-radius: 50%; font-size: 1.75rem; }
+.bad > .state-art { --soft: var(--bad-soft); --tone: var(--bad); }
+.bones { display: grid; gap: .75rem; }
+.bone { display: grid; gap: .625rem; padding: var(--pad); background: var(--surface); border-radius: var(--r-l); }
+.bone span { height: .75rem; border-radius: 4px; background: var(--line); width: 70%; }
+.bone span:last-child { width: 35%; }
+.bones:is(.cards, .board, .dashboard) { grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); }
+.toasts { position: fixed; z-index: 40; bottom: 1.5rem; inset-inline: 1rem; display: grid; justify-items: center; pointer-events: none; }
+.toast { display: flex; align-items: center; gap: .75rem; padding: .3125rem .5rem; padding-inline-start: 1rem; max-width: 40rem; background: #1b1d22; color: #f4f5f7; pointer-events: auto; font-size: var(--s); }
 .toast .button { color: #ffd769; background: none; border-color: transparent; min-height: 2rem; }
-.toast .button:hover { background: #34373e; }
-.toast .icon-only { color: #d5d8de; width: 2rem; }
+.toast .button:hover { background: #3f434c; }
 .toast :focus-visible { outline-color: #ffd769; }
 
-/* Dashboard and charts. */
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 12.5rem), 1fr)); gap: var(--gap); margin-bottom: var(--gap); }
-.tile { display: grid; gap: .25rem; padding: var(--pad); height: 100%; color: inherit; text-decoration: none; align-content: start; }
-a.tile:hover { border-color: var(--accent); }
-.tile-label { font-size: var(--t-s); color: var(--muted); font-weight: 550; }
-.tile-value { font: var(--weight) 2rem/1.2 var(--head); letter-spacing: -.02em; font-variant-numeric: tabular-nums; }
-.tile-foot { display: flex; align-items: center; gap: .375rem; font-size: var(--t-xs); color: var(--muted); margin-top: var(--s1); }
-.alarming .tile-value { color: var(--bad); }
-.alarming { box-shadow: inset 3px 0 var(--bad), var(--shadow); }
-[dir="rtl"] .alarming { box-shadow: inset -3px 0 var(--bad), var(--shadow); }
-.panels { display: grid; grid-template-columns: repeat(12, minmax(0, 1fr)); gap: var(--gap); align-items: start; }
-.panels > * { grid-column: span 6; height: 100%; }
-.panels > .kind-list, .panels > .kind-trend { grid-column: span 7; }
-.panels > .kind-donut, .panels > .kind-bars { grid-column: span 5; }
-.mini-rows > li + li, .linked > li + li { border-top: 1px solid var(--line); }
-.mini-row { display: flex; align-items: center; gap: var(--s2) var(--s3); padding-block: .5625rem; flex-wrap: wrap; font-size: var(--t-s); }
-.mini-text { display: grid; flex: 1 1 10rem; min-width: 0; line-height: 1.35; }
-.mini-row > .title-link { flex: 1 1 10rem; }
-.mini-sub { color: var(--muted); font-size: var(--t-xs); }
-.mini-facts { display: flex; align-items: center; gap: var(--s3); flex-wrap: wrap; }
-.all-clear { display: flex; align-items: center; gap: var(--s2); color: var(--good); padding-block: var(--s3); }
-.bars { display: grid; gap: .5625rem; font-size: var(--t-s); }
-.bar-row { display: grid; grid-template-columns: minmax(5rem, 9rem) 1fr minmax(2.5rem, auto); gap: var(--s3); align-items: center; }
-.bar-label { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-.bar-track { background: var(--sunken); border-radius: var(--radius-s); height: 1.125rem; overflow: hidden; }
-.bar { display: block; height: 100%; min-width: 2px; background: var(--accent); border-radius: var(--radius-s); }
-.bar.tone-good { background: var(--good); }
-.bar.tone-warn { background: var(--s3c); }
-.bar.tone-bad { background: var(--bad); }
-.bar.tone-info { background: var(--accent); }
-.bar.tone-none { background: var(--edge); }
-.bar-value { text-align: end; font-variant-numeric: tabular-nums; font-weight: 600; }
-.twin { margin-top: var(--s3); font-size: var(--t-s); }
-.twin summary { color: var(--muted); min-height: 1.5rem; width: fit-content; }
-.donut { display: flex; align-items: center; gap: var(--s5); flex-wrap: wrap; }
-.donut-ring { position: relative; flex: 0 0 9.5rem; }
-.donut-ring svg { display: block; }
-.ring, .ring-bed { fill: none; stroke-width: 4.5; }
-.ring-bed { stroke: var(--sunken); }
-.donut-total { position: absolute; inset: 0; display: grid; place-content: center; text-align: center; line-height: 1.2; }
-.donut-total strong { font-size: 1.375rem; font-family: var(--head); }
-.donut-total span { font-size: var(--t-xs); color: var(--muted); }
-.legend { flex: 1 1 11rem; display: grid; gap: .375rem; font-size: var(--t-s); }
-.legend li { display: flex; align-items: center; gap: var(--s2); }
-.legend-text { flex: 1; }
-.legend-share { color: var(--muted); min-width: 2.5rem; text-align: end; }
-.swatch { width: .75rem; height: .75rem; border-radius: 3px; background: currentColor; flex: none; }
-.ring.s1 { stroke: var(--accent); } .ring.s2 { stroke: var(--s2c); } .ring.s3 { stroke: var(--s3c); } .ring.s4 { stroke: var(--s4c); } .ring.s5 { stroke: var(--s5c); } .ring.s6 { stroke: var(--s6c); }
-.swatch.s1 { color: var(--accent); } .swatch.s2 { color: var(--s2c); } .swatch.s3 { color: var(--s3c); } .swatch.s4 { color: var(--s4c); } .swatch.s5 { color: var(--s5c); } .swatch.s6 { color: var(--s6c); }
-.line { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: var(--s2); font-size: var(--t-xs); color: var(--muted); }
-.line svg { width: 100%; height: 11.25rem; }
-.line-y { display: flex; flex-direction: column; justify-content: space-between; text-align: end; }
-.line-x { grid-column: 2; display: flex; justify-content: space-between; }
-[dir="rtl"] .line svg { transform: scaleX(-1); }
-.line .grid { stroke: var(--line); vector-effect: non-scaling-stroke; }
-.line .stroke { fill: none; stroke: var(--accent); stroke-width: 2.5; vector-effect: non-scaling-stroke; stroke-linejoin: round; }
-.line .area { fill: var(--accent); opacity: .12; }
-.report { display: grid; gap: var(--gap); }
-.figures { display: flex; flex-wrap: wrap; gap: var(--s4) var(--s7); }
-.figures dd { font: var(--weight) var(--t-xl)/1.3 var(--head); font-variant-numeric: tabular-nums; }
+/* Dashboard, charts, reports. */
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 12rem), 1fr)); gap: var(--gap); margin-bottom: var(--gap); }
+.tile { display: grid; gap: .25rem; height: 100%; color: inherit; text-decoration: none; font-size: var(--s); }
+.tile > b { font: var(--weight) 2rem/1.25 var(--head); letter-spacing: -.02em; }
+.tile .sub { display: flex; gap: .375rem; align-items: center; }
+.tile.bad > b { color: var(--bad); }
+.panels, .detail { display: grid; grid-template-columns: repeat(12, minmax(0, 1fr)); gap: var(--gap); }
+.panels > *, .detail > :first-child { grid-column: span 7; }
+.panels > :is(.donut, .bars), .detail > :last-child { grid-column: span 5; }
+.detail > div, .report { display: grid; gap: var(--gap); align-content: start; }
+.clear { display: flex; gap: .5rem; align-items: center; color: var(--good); }
+div.bars { display: grid; gap: .5625rem; font-size: var(--s); }
+.bar-row { display: grid; grid-template-columns: minmax(4rem, 9rem) 1fr minmax(2.5rem, auto); gap: .75rem; align-items: center; }
+.bar-row > :last-child { text-align: end; }
+.bar-row .track { height: 1.125rem; background: var(--sunken); }
+.fill:is(.good, .bad), .span-bar, .pip { background: var(--tone); }
+.fill.warn, .span-bar.warn { background: var(--c2); }
+.fill.plain, .span-bar.plain { background: var(--edge); }
+.twin { margin-top: .75rem; font-size: var(--s); color: var(--muted); }
+div.donut { display: flex; flex-wrap: wrap; align-items: center; gap: 1.5rem; }
+.ring-box { position: relative; flex: 0 0 9.5rem; }
+.ring { fill: none; stroke-width: 4.5; stroke: var(--c); }
+.s0 { --c: var(--accent); } .s1 { --c: var(--c1); } .s2 { --c: var(--c2); } .s3 { --c: var(--c3); } .s4 { --c: var(--c4); } .s5 { --c: var(--c5); }
+.ring-box p { position: absolute; inset: 0; display: grid; place-content: center; text-align: center; font-size: var(--xs); }
+.ring-box b { font-size: 1.375rem; line-height: 1.2; }
+.legend { flex: 1 1 11rem; font-size: var(--s); }
+.legend li { display: grid; grid-template-columns: auto 1fr auto 2.5rem; gap: .5rem; align-items: center; text-align: end; padding-block: .1875rem; }
+.legend li > :nth-child(2) { text-align: start; }
+.swatch { width: .75rem; height: .75rem; border-radius: 3px; background: var(--c); }
+div.trend { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .25rem .5rem; font-size: var(--xs); color: var(--muted); }
+.trend > svg { width: 100%; height: 11.25rem; }
+.line-y, .line-x { display: flex; justify-content: space-between; }
+.line-y { flex-direction: column; text-align: end; }
+.line-x { grid-column: 2; }
+[dir="rtl"] .trend > svg { scale: -1 1; }
+.grid, .stroke { fill: none; stroke: var(--line); vector-effect: non-scaling-stroke; }
+.stroke { stroke: var(--accent); stroke-width: 2.5; }
+.area { fill: var(--accent); opacity: .12; }
+.figures { display: flex; flex-wrap: wrap; gap: 1rem 3rem; }
+.figures dd { font: var(--weight) var(--xl)/1.3 var(--head); }
 
 /* Board. */
-.board { display: grid; grid-template-columns: repeat(var(--columns), minmax(14rem, 1fr)); gap: var(--s3); overflow-x: auto; padding-bottom: var(--s3); align-items: start; }
-.column { background: var(--sunken); border-radius: var(--radius-l); padding: var(--s3); min-height: 12rem; min-width: 0; border: 2px solid transparent; }
-.column.over, .day.over, .week-day.over { border-color: var(--accent); background: var(--accent-soft); }
-.column-head { display: flex; align-items: center; gap: var(--s2); font: 600 var(--t-s)/1.4 var(--font); padding: .125rem .25rem var(--s3); }
-.column-head .count { margin-inline-start: auto; background: var(--surface); }
-.pip { width: .5625rem; height: .5625rem; border-radius: 50%; background: var(--edge); flex: none; }
-.pip.good { background: var(--good); } .pip.warn { background: var(--warn); } .pip.bad { background: var(--bad); } .pip.info { background: var(--info); }
-.stack { display: grid; gap: var(--s2); }
-.ticket { display: grid; gap: var(--s2); padding: var(--s3); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); box-shadow: var(--shadow); font-size: var(--t-s); }
+.board { display: grid; grid-template-columns: repeat(var(--columns), minmax(13.5rem, 1fr)); gap: .75rem; padding-bottom: .75rem; align-items: start; }
+.column { background: var(--sunken); border: 2px solid transparent; border-radius: var(--r-l); padding: .75rem; min-height: 12rem; min-width: 0; }
+.over { border-color: var(--accent) !important; background: var(--accent-soft) !important; }
+.column > h2 { display: flex; align-items: center; gap: .5rem; font: 600 var(--s)/1.4 var(--font); padding: .125rem .25rem .75rem; }
+.column .count { background: var(--surface); }
+.pip { width: .5625rem; height: .5625rem; border-radius: 50%; }
+.stack { display: grid; gap: .5rem; }
+.ticket { gap: .5rem; padding: .625rem .75rem; background: var(--surface); border: 1px solid var(--line); border-radius: var(--r); font-size: var(--s); }
 .ticket[draggable] { cursor: grab; }
-.ticket:hover { border-color: var(--edge); }
-.ticket.dragged { opacity: .5; }
-.ticket-head { display: flex; gap: var(--s1); justify-content: space-between; align-items: start; }
-.ticket-head .title-link { min-height: 1.5rem; line-height: 1.35; padding-top: .125rem; }
-.ticket-head .button.quiet.icon-only { width: 1.625rem; min-height: 1.625rem; }
-.ticket-facts { display: flex; flex-wrap: wrap; gap: .25rem var(--s3); color: var(--muted); }
-.ticket-foot { display: flex; align-items: center; justify-content: space-between; gap: var(--s2); color: var(--muted); font-size: var(--t-xs); }
-.ticket-foot .late { color: var(--bad); }
-.column-empty { color: var(--muted); font-size: var(--t-s); padding: var(--s3) var(--s1); text-align: center; }
-.column-tabs { display: flex; flex-wrap: wrap; gap: var(--s2); margin-bottom: var(--s3); }
-.chip { display: inline-flex; align-items: center; gap: var(--s2); min-height: 2.25rem; padding: .25rem .75rem; border: 1px solid var(--edge); border-radius: var(--pill); background: var(--surface); color: var(--ink); font: 550 var(--t-s)/1.2 var(--font); cursor: pointer; }
-.chip[aria-pressed="true"] { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
+.ticket .card-head { align-items: start; }
+.ticket .button { width: 1.625rem; min-height: 1.625rem; }
+.ticket h3 { font: 600 var(--s)/1.35 var(--font); }
+.ticket .sub { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; }
+.ticket .card-foot { font-size: var(--xs); }
 
 /* Calendar and timeline. */
-.calendar-bar { display: flex; align-items: center; justify-content: space-between; gap: var(--s3); margin-bottom: var(--s3); flex-wrap: wrap; }
-.calendar-bar h2 { font-size: var(--t-xl); }
-.month { width: 100%; table-layout: fixed; border-collapse: separate; border-spacing: 0; background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius-l); overflow: hidden; }
-.month th { padding: var(--s2); font-size: var(--t-xs); font-weight: 600; color: var(--muted); text-align: start; background: var(--sunken); }
-.day { height: 7.25rem; padding: .25rem; vertical-align: top; border: 2px solid transparent; box-shadow: inset 0 1px var(--line), inset 1px 0 var(--line); }
-.day.outside { background: var(--bg); }
-.day-head { display: flex; justify-content: space-between; align-items: center; min-height: 1.625rem; }
-.day-number { display: grid; place-items: center; min-width: 1.5rem; height: 1.5rem; font-size: var(--t-xs); border-radius: 50%; }
-.outside .day-number { color: var(--muted); }
-.is-today .day-number, .is-today .week-head strong { background: var(--accent); color: var(--on-accent); font-weight: 700; }
-.day-new { display: grid; place-items: center; width: 1.5rem; height: 1.5rem; border-radius: var(--radius-s); color: var(--muted); opacity: 0; }
+.period { justify-content: space-between; margin-bottom: .75rem; }
+.period h2 { font-size: var(--xl); }
+.month { width: 100%; table-layout: fixed; border-collapse: separate; border-spacing: 0; }
+.month th { padding: .5rem; font: 600 var(--xs) var(--font); color: var(--muted); text-align: start; background: var(--sunken); }
+.day { padding: .25rem; vertical-align: top; border: 2px solid transparent; box-shadow: inset 0 1px var(--line), inset 1px 0 var(--line); }
+.month .day { height: 7.25rem; }
+.outside { background: var(--bg); color: var(--muted); }
+.day-head { display: flex; align-items: center; justify-content: space-between; min-height: 1.75rem; font: 500 var(--xs) var(--font); }
+.day-number { display: inline-grid; place-items: center; min-width: 1.625rem; height: 1.625rem; border-radius: 50%; font-weight: 600; }
+.is-today .day-number { background: var(--accent); color: var(--on-accent); }
+.day-new { display: grid; place-items: center; width: 1.5rem; height: 1.5rem; color: var(--muted); opacity: 0; }
 .day:hover .day-new, .day-new:focus { opacity: 1; }
-.day-new:hover { background: var(--accent-soft); color: var(--accent-ink); }
-.events { display: grid; gap: 2px; }
-.event { display: flex; gap: .375rem; align-items: baseline; min-height: 1.5rem; padding: .125rem .4375rem; border-radius: 4px; font-size: var(--t-xs); line-height: 1.25rem; color: var(--muted); background: var(--sunken); border-inline-start: 3px solid currentColor; text-decoration: none; overflow: hidden; white-space: nowrap; }
-.event.good { color: var(--good); background: var(--good-soft); } .event.warn { color: var(--warn); background: var(--warn-soft); }
-.event.bad { color: var(--bad); background: var(--bad-soft); } .event.info { color: var(--info); background: var(--info-soft); }
-a.event:hover { text-decoration: underline; }
-.event-time { font-weight: 650; flex: none; }
-.event-title { overflow: hidden; text-overflow: ellipsis; color: var(--ink); }
-.week { display: grid; grid-template-columns: repeat(7, minmax(0, 1fr)); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius-l); overflow: hidden; }
-.week-day { padding: var(--s2); min-height: 26rem; border: 2px solid transparent; box-shadow: inset 1px 0 var(--line); }
-.week-head { display: flex; align-items: center; gap: var(--s2); padding-bottom: var(--s3); font-size: var(--t-s); color: var(--muted); font-weight: 500; font-family: var(--font); }
-.week-head strong { display: grid; place-items: center; min-width: 1.75rem; height: 1.75rem; border-radius: 50%; color: var(--ink); }
-.tall { gap: var(--s2); }
-.tall .event { flex-direction: column; gap: .125rem; padding: .375rem .5rem; white-space: normal; }
-.event-who { color: var(--muted); }
-.agenda { display: grid; gap: var(--s5); }
-.agenda-head { display: flex; gap: var(--s3); align-items: center; font-size: var(--t-m); margin-bottom: var(--s2); }
-.agenda-rows, .story-rows, .spans { background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius-l); overflow: hidden; }
-.agenda-row { display: flex; align-items: center; gap: var(--s2) var(--s4); padding: .625rem var(--s4); flex-wrap: wrap; }
-.agenda-row + .agenda-row, .story-row + .story-row { border-top: 1px solid var(--line); }
-.agenda-time { flex: 0 0 5rem; font-variant-numeric: tabular-nums; color: var(--muted); font-size: var(--t-s); }
-.agenda-text { flex: 1 1 12rem; min-width: 0; }
-.agenda-facts { display: flex; flex-wrap: wrap; gap: 0 var(--s4); color: var(--muted); font-size: var(--t-s); }
+.event { display: flex; gap: .375rem; min-height: 1.5rem; margin-bottom: 2px; padding: .125rem .375rem; border-radius: 4px; font-size: var(--xs); line-height: 1.25rem; border-inline-start: 3px solid; text-decoration: none; }
+.event .clip { color: var(--ink); }
+a.event:hover .clip { text-decoration: underline; }
+.week { display: grid; grid-template-columns: repeat(7, minmax(0, 1fr)); }
+.week .day { min-height: 26rem; padding: .5rem; }
+.week .event { flex-direction: column; gap: 0; padding: .375rem .5rem; margin-bottom: .5rem; }
+.week .event > * { white-space: normal; }
+.groups { display: grid; gap: 1.5rem; margin-bottom: 1rem; }
+.groups h2 { display: flex; gap: .75rem; align-items: center; margin-bottom: .5rem; font-size: var(--m); }
 .span-row { display: grid; grid-template-columns: 15rem 1fr; align-items: center; }
-.span-rows > li { border-top: 1px solid var(--line); }
-.span-name { padding: .4375rem var(--s4); font-size: var(--t-s); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.span-row > :first-child { padding-inline: 1rem; font-size: var(--s); }
+.span-row + .span-row { border-top: 1px solid var(--line); }
 .span-top { background: var(--sunken); color: var(--muted); font-weight: 600; }
-.span-scale, .span-track { position: relative; height: 2.25rem; overflow: hidden; background-image: linear-gradient(to right, var(--line) 1px, transparent 1px); background-size: calc(100% / var(--weeks)) 100%; }
-.span-scale span { position: absolute; top: .5rem; padding-inline-start: .375rem; font-size: var(--t-xs); font-weight: 500; white-space: nowrap; }
-.span-bar { position: absolute; inset-block: .5rem; border-radius: var(--radius-s); background: var(--edge); min-width: .5rem; }
-.span-bar.good { background: var(--good); } .span-bar.warn { background: var(--s3c); } .span-bar.bad { background: var(--bad); } .span-bar.info { background: var(--accent); }
-.span-today { position: absolute; inset-block: 0; width: 2px; background: var(--bad); z-index: 1; }
-.story { display: grid; gap: var(--s5); }
-.story-month { font-size: var(--t-l); margin-bottom: var(--s2); }
-.story-row { display: flex; gap: var(--s2) var(--s4); align-items: baseline; padding: var(--s3) var(--s4); flex-wrap: wrap; }
-.story-time { flex: 0 0 7.5rem; color: var(--muted); font-size: var(--t-s); }
-.story-text { flex: 1 1 14rem; min-width: 0; font-size: var(--t-s); }
-.story-text p { color: var(--muted); }
+.span-track { position: relative; height: 2.25rem; overflow: hidden; background: linear-gradient(90deg, var(--line) 1px, #0000 1px) 0 0 / calc(100% / var(--weeks)) 100%; }
+.span-track > * { position: absolute; }
+.span-top .span-track > span { top: .5625rem; padding-inline-start: .375rem; font-size: var(--xs); }
+.span-bar { top: .5rem; bottom: .5rem; border-radius: var(--r-s); }
+.span-bar.info { background: var(--accent); }
+.span-today { top: 0; bottom: 0; width: 2px; background: var(--bad); z-index: 1; }
 
-/* Inbox. */
-.inbox { display: grid; grid-template-columns: minmax(17rem, 24rem) minmax(0, 1fr); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius-l); overflow: hidden; min-height: 32rem; }
-.inbox-list { border-inline-end: 1px solid var(--line); max-height: calc(100vh - 15rem); min-height: 32rem; overflow: auto; }
-.inbox-list li + li { border-top: 1px solid var(--line); }
-.inbox-row { display: grid; gap: .125rem; justify-items: start; padding: .75rem var(--s4); color: var(--ink); text-decoration: none; font-size: var(--t-s); outline-offset: -3px; }
+/* Inbox, one record, panel and dialog. */
+.inbox { display: grid; grid-template-columns: minmax(16rem, 23rem) minmax(0, 1fr); min-height: 32rem; }
+.inbox > ul { border-inline-end: 1px solid var(--line); max-height: calc(100vh - 14rem); min-height: 100%; }
+.inbox > .state { border: 0; align-content: center; font-size: 2rem; }
+.inbox > .state p { font-size: var(--m); }
+.inbox-row { display: grid; gap: .125rem; justify-items: start; padding: .75rem 1rem; color: var(--ink); text-decoration: none; font-size: var(--s); outline-offset: -3px; }
 .inbox-row:hover { background: var(--sunken); }
-.inbox-row[aria-current] { background: var(--accent-soft); box-shadow: inset 3px 0 var(--accent); }
-.inbox-top { display: flex; justify-content: space-between; gap: var(--s3); width: 100%; color: var(--muted); font-size: var(--t-xs); }
-.inbox-who { display: flex; align-items: center; gap: .4375rem; }
-.dot { width: .5rem; height: .5rem; border-radius: 50%; background: var(--accent); }
-.inbox-subject { font-weight: 500; }
-.unread .inbox-subject, .unread .inbox-who { font-weight: 700; color: var(--ink); }
-.inbox-snippet { color: var(--muted); width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; margin-bottom: .1875rem; }
-.inbox-none { display: grid; place-content: center; justify-items: center; gap: var(--s3); color: var(--muted); font-size: var(--t-m); }
-.inbox-none .icon { font-size: 2.25rem; }
-.reader { display: grid; gap: var(--s4); align-content: start; padding: var(--s5); }
-.reader-head { display: flex; justify-content: space-between; gap: var(--s3); align-items: start; }
-.reader h2 { font-size: var(--t-xl); }
-.reader-body { max-width: 68ch; white-space: pre-line; }
-.reader .facts { padding-block: var(--s4); border-block: 1px solid var(--line); }
-.reader-back { display: none; }
-
-/* One record. */
-.detail { display: grid; grid-template-columns: minmax(0, 1fr) 20rem; gap: var(--gap); align-items: start; }
-.detail-main, .detail-side { display: grid; gap: var(--gap); min-width: 0; }
-.fact-grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 13rem), 1fr)); gap: var(--s4) var(--s5); }
-.fact-grid dd { margin-top: .125rem; }
+.inbox-row[aria-current] { background: var(--accent-soft); }
+.inbox-row strong { font-weight: 500; }
+.unread strong, .unread .inbox-top { font-weight: 700; color: var(--ink); }
+.inbox-top { display: flex; justify-content: space-between; gap: .75rem; width: 100%; font-size: var(--xs); }
+.inbox-row .clip { max-width: 100%; color: var(--muted); }
+.dot { display: inline-block; width: .5rem; height: .5rem; margin-inline-end: .4375rem; border-radius: 50%; background: var(--accent); }
+.inbox .back { display: none; }
 .prose { max-width: 68ch; white-space: pre-line; }
-.track { display: flex; gap: 2px; }
-.track li { flex: 1; display: flex; align-items: center; justify-content: center; gap: .375rem; min-width: 0; padding: .5rem .5rem; background: var(--sunken); color: var(--muted); font-size: var(--t-xs); font-weight: 600; text-align: center; line-height: 1.25; }
-.track li:first-child { border-start-start-radius: var(--radius); border-end-start-radius: var(--radius); }
-.track li:last-child { border-start-end-radius: var(--radius); border-end-end-radius: var(--radius); }
-.track .past { background: var(--accent-soft); color: var(--accent-ink); }
-.track .now { background: var(--accent); color: var(--on-accent); }
-.linked li { display: flex; align-items: center; gap: var(--s3); padding-block: .5rem; }
-.linked-text { display: grid; min-width: 0; font-size: var(--t-s); }
-.linked-label { color: var(--muted); font-size: var(--t-xs); }
-.date-line li { position: relative; display: grid; padding: 0 0 var(--s3) 1.375rem; padding-inline: 1.375rem 0; font-size: var(--t-s); line-height: 1.4; }
-.date-line li::before { content: ""; position: absolute; inset-inline-start: .1875rem; top: .3125rem; width: .6875rem; height: .6875rem; border-radius: 50%; border: 2px solid var(--edge); background: var(--surface); }
-.date-line .past::before { background: var(--accent); border-color: var(--accent); }
-.date-line li:not(:last-child)::after { content: ""; position: absolute; inset-inline-start: .4375rem; inset-block: 1.125rem -.125rem; width: 2px; background: var(--line); }
-.date-label, .date-far { color: var(--muted); font-size: var(--t-xs); }
-.date-value { font-weight: 550; }
-.log { display: grid; gap: var(--s2); font-size: var(--t-s); }
-.side { position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); overflow: auto; background: var(--surface); border-inline-start: 1px solid var(--line); box-shadow: -8px 0 24px rgb(0 0 0 / .06); }
-.quick { display: grid; gap: var(--s4); padding: var(--s4) var(--s5) var(--s6); }
-.quick-bar { display: flex; align-items: center; gap: var(--s1); min-height: 2rem; }
-.quick-bar > :first-child { margin-inline-end: auto; }
-.quick-kind { display: flex; gap: var(--s2); align-items: center; color: var(--muted); font-size: var(--t-s); }
-.quick h2 { font-size: var(--t-xl); }
-.quick .block { border: 0; padding: var(--s4) 0 0; border-top: 1px solid var(--line); border-radius: 0; box-shadow: none; background: none; }
-.quick .block-head h2 { font-size: var(--t-m); }
-.quick .fact-grid { grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); }
-.quick .track { flex-wrap: wrap; }
-.dialog { width: min(46rem, 100vw - 2rem); max-height: calc(100vh - 4rem); padding: 0; border: 1px solid var(--line); border-radius: var(--radius-l); background: var(--surface); color: var(--ink); box-shadow: var(--lift); overflow: auto; }
-.dialog::backdrop { background: rgb(10 12 16 / .5); }
-.dialog .form-body { border: 0; padding: 0; box-shadow: none; }
+.steps { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; font-size: var(--s); color: var(--muted); }
+.steps li { display: flex; align-items: center; gap: .5rem; }
+.step-mark { display: grid; place-items: center; width: 1.625rem; height: 1.625rem; border-radius: 50%; border: 1px solid var(--edge); font: 650 var(--xs) var(--font); }
+.past .step-mark { background: var(--accent-soft); border-color: var(--accent); color: var(--accent-ink); }
+.steps [aria-current] { color: var(--ink); font-weight: 650; }
+.steps [aria-current] .step-mark { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
+.log { display: grid; gap: .5rem; font-size: var(--s); }
+.side { position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); overflow: auto; background: var(--surface); border-inline-start: 1px solid var(--line); }
+.quick { padding: 1rem 1.5rem 2rem; gap: 1rem; }
+.quick-bar > :first-child { flex: 1; }
+.quick h2 { font-size: var(--xl); }
+.quick .block { padding: 1rem 0 0; border: 0; border-top: 1px solid var(--line); border-radius: 0; }
+.quick .block h2 { font-size: var(--m); }
+dialog { width: min(46rem, 100vw - 2rem); max-height: calc(100vh - 4rem); padding: 0; border: 1px solid var(--line); border-radius: var(--r-l); background: var(--surface); color: var(--ink); box-shadow: var(--lift); }
+dialog::backdrop { background: rgb(10 12 16 / .5); }
+dialog .form-body { border: 0; padding: 0; }
 
-/* Forms. */
-.form { display: grid; gap: var(--s4); max-width: 46rem; }
-.form-body { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: var(--s5); padding: var(--s5); }
-.form-body > h2, .form-body > h3, .form-body > .wide, .review-list { grid-column: 1 / -1; }
-.form-body > h2, .form-body > h3 { font-size: var(--t-xl); }
+/* Forms and settings. */
+.form, .settings { display: grid; gap: 1rem; max-width: 46rem; }
+.form-body { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); gap: 1.25rem 1.5rem; padding: 1.5rem; }
+.form-body > :is(h2, .full, dl) { grid-column: 1 / -1; }
 .field { display: grid; gap: .3125rem; align-content: start; min-width: 0; }
-.label { font-weight: 600; font-size: var(--t-s); }
+.field > label:not(.choice), legend, .setting label { font-weight: 600; font-size: var(--s); padding: 0; }
 .required { color: var(--bad); }
-.hint { color: var(--muted); font-size: var(--t-xs); }
-.field-error { display: flex; gap: .375rem; align-items: center; color: var(--bad); font-size: var(--t-s); font-weight: 550; }
-.wrong input, .wrong select, .wrong textarea { border-color: var(--bad); box-shadow: 0 0 0 1px var(--bad); }
-.with-unit { position: relative; display: block; }
+.field-error { display: flex; gap: .375rem; align-items: center; color: var(--bad); font-size: var(--s); font-weight: 550; }
+.wrong :is(input, select, textarea) { border-color: var(--bad) !important; }
+.with-unit { position: relative; }
 .with-unit input { padding-inline-end: 4.5rem; }
-.unit { position: absolute; inset-inline-end: .75rem; inset-block: 0; display: grid; place-items: center; color: var(--muted); font-size: var(--t-s); pointer-events: none; max-width: 3.75rem; overflow: hidden; }
-.radio-row { display: flex; flex-wrap: wrap; gap: var(--s2); margin-top: .3125rem; }
-.pill { padding: 0 .75rem; border: 1px solid var(--edge); border-radius: var(--pill); min-height: var(--control); }
+.unit { position: absolute; inset-inline-end: .75rem; top: 0; bottom: 0; display: grid; align-items: center; color: var(--muted); font-size: var(--s); pointer-events: none; }
+.radios { display: flex; flex-wrap: wrap; gap: .5rem; margin-top: .3125rem; }
+.pill { padding-inline: .75rem; border: 1px solid var(--edge); border-radius: var(--round); min-height: var(--control); }
 .pill:has(:checked) { background: var(--accent-soft); border-color: var(--accent); }
-.form-foot { display: flex; gap: var(--s2); align-items: center; flex-wrap: wrap; }
-.error-summary { padding: var(--s4) var(--s5); border: 2px solid var(--bad); border-radius: var(--radius); background: var(--bad-soft); }
-.error-summary h2 { display: flex; gap: var(--s2); align-items: center; font-size: var(--t-l); color: var(--bad); margin-bottom: var(--s2); }
-.error-summary li { min-height: 1.75rem; }
-.error-summary a { color: var(--bad); font-weight: 550; display: inline-block; padding-block: .125rem; }
-.steps { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s5); font-size: var(--t-s); color: var(--muted); }
-.steps li { display: flex; align-items: center; gap: var(--s2); }
-.steps .track-mark { display: grid; place-items: center; width: 1.625rem; height: 1.625rem; border-radius: 50%; border: 1px solid var(--edge); font-size: var(--t-xs); font-weight: 650; }
-.steps .past .track-mark { background: var(--accent-soft); color: var(--accent-ink); border-color: var(--accent); }
-.steps .now { color: var(--ink); font-weight: 600; }
-.steps .now .track-mark { background: var(--accent); color: var(--on-accent); border-color: var(--accent); }
-.review-list > div { display: grid; grid-template-columns: 12rem 1fr auto; gap: var(--s2) var(--s4); align-items: center; padding-block: var(--s2); border-bottom: 1px solid var(--line); }
-.review-list dt { color: var(--muted); font-size: var(--t-s); }
-.settings { display: grid; gap: var(--s3); max-width: 52rem; }
-.setting { display: grid; grid-template-columns: 1fr minmax(7rem, 14rem); gap: var(--s3) var(--s5); align-items: center; padding: var(--s4) var(--pad); }
-.setting label { font-weight: 600; }
-.setting .hint { display: flex; flex-wrap: wrap; gap: var(--s1) var(--s3); align-items: center; }
-.from-brief { font-style: italic; }
-input.switch { appearance: none; width: 2.75rem; height: 1.625rem; border-radius: 99px; background: var(--edge); position: relative; cursor: pointer; justify-self: end; }
-input.switch::after { content: ""; position: absolute; top: .1875rem; inset-inline-start: .1875rem; width: 1.25rem; height: 1.25rem; border-radius: 50%; background: var(--surface); }
-input.switch:checked { background: var(--accent); }
-input.switch:checked::after { inset-inline-start: 1.3125rem; }
+.error-summary { padding: 1rem 1.25rem; border: 2px solid var(--bad); border-radius: var(--r); background: var(--bad-soft); }
+.error-summary :is(h2, a) { display: flex; gap: .5rem; align-items: center; min-height: 1.75rem; color: var(--bad); }
+.review-list > div { display: grid; grid-template-columns: 11rem 1fr auto; gap: 0 1rem; align-items: center; padding-block: .375rem; border-bottom: 1px solid var(--line); }
+.setting { display: grid; grid-template-columns: 1fr minmax(auto, 14rem); gap: .75rem 1.5rem; align-items: center; }
+.setting .hint { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; }
+[role="switch"] { appearance: none; width: 2.75rem; height: 1.625rem; border-radius: 99px; background: var(--edge); display: grid; padding: .1875rem; cursor: pointer; }
+[role="switch"]::after { content: ""; width: 1.25rem; border-radius: 50%; background: var(--surface); }
+[role="switch"]:checked { background: var(--accent); justify-items: end; }
 
 /* Narrow screens. */
 @media (max-width: 64rem) {
-  .detail, .panels { grid-template-columns: minmax(0, 1fr); }
-  .panels > *, .panels > .kind-list, .panels > .kind-trend, .panels > .kind-donut, .panels > .kind-bars { grid-column: auto; }
-  .with-side { grid-template-columns: minmax(0, 1fr) minmax(18rem, 22rem); }
-}
-@media (max-width: 62rem) {
-  .review-toggle { display: inline-flex; }
+  .panels > *, .detail > * { grid-column: 1 / -1 !important; }
+  .button.review-toggle { display: inline-flex !important; }
   .review:not(.open) .review-controls { display: none; }
-  .review-controls { width: 100%; padding-bottom: var(--s2); }
 }
 @media (max-width: 45rem) {
-  .screen { padding-block: var(--s4) 6rem; }
-  h1, [data-layout] h1 { font-size: 1.625rem; }
-  [data-layout] .frame { grid-template-columns: minmax(0, 1fr); grid-template-rows: auto 1fr; }
-  [data-layout="sidebar"] .top, [data-layout="topbar"] .top { position: static; height: auto; display: block; padding: var(--s2) var(--s4); min-height: 0; }
-  .top-row { width: 100%; min-height: 2.75rem; }
-  .menu-toggle { display: inline-flex; }
-  [data-layout="sidebar"] .menu-toggle { color: var(--nav-ink); }
-  html:not(.nav-open) .nav, html:not(.nav-open) .who { display: none; }
-  [data-layout] .nav-list { flex-direction: column; padding-block: var(--s2); }
-  [data-layout="topbar"] .nav-item { border-radius: var(--radius-s); padding-inline: .625rem; }
-  [data-layout="topbar"] .nav-item .icon { display: block; }
-  [data-layout="topbar"] .nav-item[aria-current] { box-shadow: none; background: var(--accent-soft); }
-  [data-layout="tabs"] .top { position: static; height: auto; display: block; padding: var(--s2) var(--s4); background: transparent; color: var(--ink); overflow: visible; }
-  [data-layout="tabs"] .menu-toggle { display: none; }
-  [data-layout="tabs"] .brand-mark { width: 2rem; height: 2rem; background: var(--accent); color: var(--on-accent); }
-  [data-layout="tabs"] .nav { display: block; position: fixed; z-index: 25; bottom: 0; inset-inline: 0; background: var(--surface); border-top: 1px solid var(--line); padding-bottom: env(safe-area-inset-bottom); }
-  [data-layout="tabs"] .nav-list { flex-direction: row; gap: 0; padding: .25rem; }
-  [data-layout="tabs"] .nav-list li { flex: 1; min-width: 0; display: grid; }
-  [data-layout="tabs"] .nav-item { width: 100%; color: var(--muted); padding: .3125rem 0; font-size: .6875rem; }
-  [data-layout="tabs"] .nav-text { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 100%; }
-  [data-layout="tabs"] .nav-item[aria-current], [data-layout="tabs"] .nav-more.on { color: var(--accent-ink); background: var(--accent-soft); }
-  [data-layout="tabs"] .create { position: fixed; z-index: 24; bottom: 5rem; inset-inline-end: var(--s4); min-height: 3.25rem; padding-inline: 1.125rem; border-radius: 99px; box-shadow: var(--lift); }
-  [data-layout="tabs"] .toast-place { bottom: 5rem; }
-  .head { margin-bottom: var(--s4); }
-  .extras { margin-inline-start: 0; }
+  .screen { padding-block: 1rem 6rem; }
+  h1 { font-size: 1.625rem; }
+  .head { margin-bottom: 1rem; }
   .search { max-width: none; flex-basis: 100%; }
-  .form-body, .setting { grid-template-columns: minmax(0, 1fr); }
-  .form-body { padding: var(--s4); }
+  .frame { grid-template: auto 1fr / minmax(0, 1fr) !important; }
+  .top-row { justify-content: space-between; min-height: 2.75rem; }
+  .board { grid-template-columns: minmax(0, 1fr); }
+  .column { min-height: 0; }
+  .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: .75rem; }
+  .tile { padding: .75rem 1rem; }
+  .inbox { grid-template-columns: minmax(0, 1fr); min-height: 0; }
+  .inbox > ul { max-height: none; border: 0; }
+  .inbox > .state, .reading > ul { display: none; }
+  .inbox .back { display: inline-flex; }
+  .steps li:not([aria-current]) > span:last-child { display: none; }
   .review-list > div { grid-template-columns: 1fr auto; }
   .review-list dt { grid-column: 1 / -1; }
-  .inbox { grid-template-columns: minmax(0, 1fr); min-height: 0; }
-  .inbox-list { max-height: none; border: 0; }
-  .inbox-none, .reading .inbox-list { display: none; }
-  .reader { padding: var(--s4); }
-  .reader-back { display: inline-flex; }
-  .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: var(--s3); }
-  .tile { padding: var(--s3) var(--s4); }
-  .track { flex-wrap: wrap; }
-  .track li { flex-basis: 30%; }
-  .steps li:not(.now) .track-text { display: none; }
-  .steps { gap: var(--s2); }
-  .story-time { flex-basis: auto; }
-  .dialog { width: 100vw; max-width: none; max-height: 100vh; height: 100%; margin: auto 0 0; border-radius: 0; }
-  .segmented { flex-wrap: wrap; }
-  .bar-row { grid-template-columns: minmax(4rem, 7rem) 1fr minmax(2.5rem, auto); gap: var(--s2); }
+  .setting { grid-template-columns: minmax(0, 1fr); }
+  dialog { width: 100vw; max-width: none; height: 100vh; max-height: none; margin: 0; border: 0; border-radius: 0; }
 }
-@media (max-width: 22rem) { .tiles { grid-template-columns: minmax(0, 1fr); } }
+@media (prefers-reduced-motion: no-preference) {
+  .button, .tile, .card, .ticket, .nav-item { transition: background-color .15s, border-color .15s; }
+  .bone span { animation: pulse 1.6s ease-in-out infinite alternate; }
+  @keyframes pulse { from { opacity: .5; } }
+}
 @media (forced-colors: active) {
-  .badge, .event, .tile, .card, .ticket, .nav-item[aria-current], .chip[aria-pressed="true"] { border: 1px solid; }
-  .bar, .meter-fill, .span-bar, .dot, .pip, .swatch { forced-color-adjust: none; }
+  .badge, .event, .nav-item[aria-current], .segmented :checked + span, .pill:has(:checked) { border: 1px solid; }
+  .fill, .span-bar, .dot, .pip, .swatch, .ring, .stroke, [role="switch"] { forced-color-adjust: none; }
 }
 @media print {
-  .review { position: static; background: none; color: #000; border-bottom: 1px solid #000; }
-  .review-controls, .review-toggle, .flow, .top, .toolbar, .actions, .toast-place, .skip, .back, .pager, .button, .end { display: none !important; }
-  .frame, .detail, .with-side { display: block !important; }
-  .mark { position: fixed; top: 0; inset-inline-end: 0; background: #fff; color: #000; padding: .25rem .5rem; border: 1px solid #000; }
-  .screen { padding: 1rem 0; max-width: none; }
-  .block, .card, .ticket, tr { break-inside: avoid; margin-bottom: var(--s3); }
+  :root { color-scheme: light !important; }
+  .review { position: static; background: none; color: #000; }
+  .review-controls, .review-toggle, .flow, .top, .toolbar, .actions, .toasts, .skip, .back, .pager, .button, td.end { display: none !important; }
+  .frame, .detail, .with-side { display: block; }
+  .mark { position: fixed; top: 0; inset-inline-end: 0; }
+  .block, .card, tr { break-inside: avoid; margin-bottom: .75rem; }
 }
 """
 
@@ -6304,30 +6270,71 @@ h1 { font-size: clamp(1.75rem, 4vw, 2.75rem); letter-spacing: -.02em; margin-blo
 PAGE_WORDS = r"""
 {
 "en": {
-"mark": "Prototype \u00b7 fictional data", "review": "Review", "role": "Role", "flow": "Flow", "no_flow": "No flow", "state": "State",
-"state_normal": "Normal", "state_empty": "Empty", "state_loading": "Loading", "state_error": "Error", "state_many": "Many rows",
-"mode": "Colours", "mode_auto": "As the device", "mode_light": "Light", "mode_dark": "Dark", "reset": "Reset", "was_reset": "Everything is as it was at first",
-"step_of": "Step {step} of {all}", "finish": "Finish", "flow_done": "The flow is finished", "skip": "Skip to content", "menu": "Menu", "more": "More", "signed_in": "Signed in as",
-"yes": "Yes", "no": "No", "rating": "{value} of {most}", "no_value": "None", "gone": "Deleted record", "overdue": "Overdue", "today": "Today", "this_week": "This week", "next_30_days": "Next 30 days",
-"search_in": "Search {plural}", "search_and_filter": "Search and filter", "clear_filters": "Clear search and filters", "filters_cleared": "Search and filters cleared", "count_of": "{shown} of {all}",
-"new_one": "New {label}", "new_on": "New {label} on {day}", "open": "Open", "edit": "Edit", "delete": "Delete", "mark_as": "Mark as {value}", "actions_for": "Actions for {title}", "undo": "Undo", "undone": "Change undone", "dismiss": "Dismiss", "close": "Close", "open_page": "Open as a page",
-"changed_to": "{field} set to {value}", "changed": "{title}: {field} is now {value}", "deleted": "{title} deleted", "saved": "{title} saved", "created": "{title} created", "log_edited": "Edited", "log_created": "Created",
-"nothing_yet": "No {plural} yet", "nothing_yet_hint": "As soon as there are {plural}, they show up here.", "nothing_found": "Nothing matches", "nothing_found_hint": "Try another word, or take a filter away.",
-"loading": "Loading", "error_title": "This could not be loaded", "error_text": "The connection was lost on the way. Nothing that you entered is gone.", "try_again": "Try again",
-"sort_by": "Sort by", "usual_order": "Usual order", "ascending": "{label}, ascending", "descending": "{label}, descending", "sort_hint": "The buttons in the column headings sort.",
-"pages": "Pages", "page_of": "{from}\u2013{to} of {all}", "previous": "Previous", "next": "Next", "show_more": "Show {count} more", "view_all": "View all {count}",
-"unread": "{count} unread", "unread_mark": "unread", "choose_one": "Choose one on the list to read it", "mark_unread": "Mark as unread", "open_record": "Open record",
-"column": "{name}, {count}", "column_empty": "Nothing here", "move_card": "Move {title}", "moved": "{title} moved to {value}",
-"view": "View", "month": "Month", "week": "Week", "agenda": "Agenda", "earlier": "Earlier", "later": "Later", "more_events": "{count} more", "free": "Free", "all_day": "All day", "nothing_in": "Nothing in {range}", "nothing_in_hint": "Go earlier or later, or take a filter away.",
-"zoom": "Zoom", "two_weeks": "Two weeks", "quarter": "Quarter",
-"key_facts": "Key facts", "add": "Add", "belongs_to": "Belongs to", "dates": "Dates", "history": "History", "no_history": "No changes in this session.", "not_there": "This {label} is not there", "not_there_hint": "It may have been deleted, or the link is from other data.",
-"refused": "Not for this role", "refused_hint": "{role} may not see or change this. Choose another role in the review bar.", "to_start": "To the start",
-"edit_title": "Edit {title}", "required_note": "Fields marked with * are required.", "create": "Create {label}", "save": "Save {label}", "cancel": "Cancel", "continue": "Continue", "back": "Back", "check_answers": "Check and send", "progress": "Progress", "change": "Change", "change_field": "Change {field}", "choose": "Choose \u2026",
-"tags_hint": "Separate with commas", "in_minutes": "In minutes", "minutes": "min", "between": "Between {low} and {high}", "at_least": "At least {low}", "at_most": "At most {high}",
-"missing": "{label} is missing", "bad_email": "{label} must look like name@example.com", "bad_url": "{label} must start with https://", "bad_number": "{label} must be a number", "bad_date": "{label} must be a full date", "too_small": "{label} must be at least {low}", "too_big": "{label} must be at most {high}", "problem_title": "Please check what you entered", "not_saved": "It could not be saved", "not_saved_hint": "What you entered is still here. Try again in a moment.",
-"value": "Value", "others": "Others", "as_table": "Show as table", "total": "Total", "average": "Average", "count": "Count", "share": "Share", "all_clear": "All clear", "nothing_to_draw": "Nothing to draw yet",
-"number_of": "Number of {plural}", "all_time": "All time", "this_month": "This month", "past_90": "Past 90 days", "this_year": "This year", "report_note": "By {field}", "print": "Print", "group_by": "Group by", "measure": "Measure", "period": "Period", "chart": "Chart", "bars": "Bars", "over_time": "Over time", "by": "By {field}", "the_numbers": "The numbers", "csv": "Export CSV", "exported": "{name} exported",
-"settings_note": "Changes are kept at once.", "no_settings": "No settings", "no_settings_hint": "The brief names no numbers or limits.", "from_brief": "From the brief: \u201c{words}\u201d", "was": "It was {value}", "marks": "Marks {records}"
+"mark": "Prototype \u00b7 fictional data", "review": "Review", "role": "Role", "flow": "Flow",
+"no_flow": "No flow", "state": "State", "state_normal": "Normal", "state_empty": "Empty",
+"state_loading": "Loading", "state_error": "Error", "state_many": "Many rows", "mode": "Colours",
+"mode_auto": "As the device", "mode_light": "Light", "mode_dark": "Dark", "reset": "Reset",
+"was_reset": "Everything is as it was at first", "step_of": "Step {step} of {all}", "finish": "Finish",
+"skip": "Skip to content", "menu": "Menu", "more": "More", "signed_in": "Signed in as", "yes": "Yes",
+"no": "No", "rating": "{value} of {most}", "no_value": "None", "gone": "Deleted record",
+"overdue": "Overdue", "today": "Today", "this_week": "This week", "next_30_days": "Next 30 days",
+"search_in": "Search {plural}", "search_and_filter": "Search and filter",
+"clear_filters": "Clear search and filters", "filters_cleared": "Search and filters cleared",
+"count_of": "{shown} of {all}", "new_one": "New {label}", "new_on": "New {label} on {day}",
+"open": "Open", "edit": "Edit", "delete": "Delete", "mark_as": "Mark as {value}",
+"actions_for": "Actions for {title}", "undo": "Undo", "undone": "Change undone", "dismiss": "Dismiss",
+"close": "Close", "open_page": "Open as a page", "changed_to": "{field} set to {value}",
+"changed": "{title}: {field} is now {value}", "deleted": "{title} deleted", "saved": "{title} saved",
+"created": "{title} created", "log_edited": "Edited", "log_created": "Created",
+"nothing_yet": "No {plural} yet",
+"nothing_yet_hint": "As soon as there are {plural}, they show up here.",
+"nothing_found": "Nothing matches", "nothing_found_hint": "Try another word, or take a filter away.",
+"loading": "Loading", "error_title": "This could not be loaded",
+"error_text": "The connection was lost on the way. Nothing that you entered is gone.",
+"try_again": "Try again", "sort_by": "Sort by", "usual_order": "Usual order",
+"ascending": "{label}, ascending", "descending": "{label}, descending",
+"sort_hint": "The buttons in the column headings sort.", "pages": "Pages",
+"page_of": "{from}\u2013{to} of {all}", "previous": "Previous", "next": "Next",
+"show_more": "Show {count} more", "view_all": "View all {count}", "unread": "{count} unread",
+"unread_mark": "unread", "choose_one": "Choose one on the list to read it",
+"mark_unread": "Mark as unread", "open_record": "Open record", "column": "{name}, {count}",
+"column_empty": "Nothing here", "move_card": "Move {title}", "moved": "{title} moved to {value}",
+"view": "View", "month": "Month", "week": "Week", "agenda": "Agenda", "earlier": "Earlier",
+"later": "Later", "more_events": "{count} more", "free": "Free", "all_day": "All day",
+"nothing_in": "Nothing in {range}", "nothing_in_hint": "Go earlier or later, or take a filter away.",
+"zoom": "Zoom", "two_weeks": "Two weeks", "quarter": "Quarter", "key_facts": "Key facts", "add": "Add",
+"history": "History", "no_history": "No changes in this session.",
+"not_there": "This {label} is not there",
+"not_there_hint": "It may have been deleted, or the link is from other data.",
+"refused": "Not for this role",
+"refused_hint": "{role} may not see or change this. Choose another role in the review bar.",
+"to_start": "To the start", "edit_title": "Edit {title}",
+"required_note": "Fields marked with * are required.", "create": "Create {label}",
+"save": "Save {label}", "cancel": "Cancel", "continue": "Continue", "back": "Back",
+"check_answers": "Check and send", "progress": "Progress", "change": "Change",
+"change_field": "Change {field}", "choose": "Choose \u2026", "tags_hint": "Separate with commas",
+"minutes": "min", "between": "Between {low} and {high}", "at_least": "At least {low}",
+"at_most": "At most {high}", "missing": "{label} is missing",
+"bad_email": "{label} must look like name@example.com", "bad_url": "{label} must start with https://",
+"bad_number": "{label} must be a number", "bad_date": "{label} must be a full date",
+"too_small": "{label} must be at least {low}", "too_big": "{label} must be at most {high}",
+"problem_title": "Please check what you entered", "not_saved": "It could not be saved",
+"not_saved_hint": "What you entered is still here. Try again in a moment.", "value": "Value",
+"others": "Others", "as_table": "Show as table", "total": "Total", "average": "Average",
+"count": "Count", "share": "Share", "all_clear": "All clear", "number_of": "Number of {plural}",
+"all_time": "All time", "this_month": "This month", "past_90": "Past 90 days", "this_year": "This year",
+"print": "Print", "group_by": "Group by", "measure": "Measure", "period": "Period", "chart": "Chart",
+"bars": "Bars", "over_time": "Over time", "by": "By {field}", "the_numbers": "The numbers",
+"csv": "Export CSV", "exported": "{name} exported", "settings_note": "Changes are kept at once.",
+"no_settings": "No settings", "no_settings_hint": "The brief names no numbers or limits.",
+"from_brief": "From the brief: \u201c{words}\u201d", "was": "It was {value}",
+"marks": "Marks {records}",
+"tone_bad": "overdue|reject|fail|lost|block|urgent|critical|breach|expired|missed|damag|no.show|disput|exceed|major|unsafe|high\\b",
+"tone_good": "done|complete|paid|approv|active|resolv|deliver|accept|won\\b|available|ready|confirm|signed|cleared|passed|live\\b|return|hired|enrol|fulfil|vetted|repaired|publish",
+"tone_warn": "wait|pending|hold|risk|due|review|partial|draft|suspend|snooz|expiring|low stock|medium|moderate|maintenance|quarantine",
+"tone_info": "progress|schedul|sent|open|assign|submit|process|plan|under|transit|started|triag|contact|quali|checked|loan|shipped|book|new\\b",
+"tone_plain": "cancel|closed|archiv|retired|void|inactive|withdrawn|low\\b|normal|left|declin",
+"closing": "^(done|completed?|closed|paid|cancell?ed|resolved|rejected|returned|archived|delivered|void|won|lost|ended|retired|expired|declined|withdrawn|refunded|invoiced|left|no.show|hired|implemented|reimbursed)$"
 }
 }
 """
@@ -6408,62 +6415,60 @@ PAGE_ICONS = r"""
 PAGE_JS_PARTS: Mapping[str, str] = {
     "dom": r"""
 // Elements are made here and nowhere else: text goes in as text, handlers as listeners, styles as properties.
-// `what` is a tag with classes, "p.note"; attributes may follow, then children.
+// `what` is a tag with its classes, "p.note"; attributes may follow, then children.
 function el(what, ...rest) {
   const [tag, ...classes] = what.split(".");
   const node = document.createElement(tag);
   node.classList.add(...classes);
-  const first = rest[0];
-  if (first && first.constructor === Object) setAttributes(node, rest.shift());
+  return fill(node, rest);
+}
+
+function svg(tag, ...rest) {
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), rest);
+}
+
+function fill(node, rest) {
+  if (rest[0] && Object.getPrototypeOf(rest[0]) === Object.prototype) setAttributes(node, rest.shift());
   node.append(...rest.flat(Infinity).filter((child) => child || child === 0));
   return node;
 }
 
 function setAttributes(node, attrs) {
-  const properties = ["value", "checked", "disabled", "selected", "hidden", "indeterminate", "open"];
+  const properties = ["value", "checked", "disabled", "selected", "hidden", "open"];
   for (const [name, value] of Object.entries(attrs)) {
     if (value === null || value === undefined || value === false) continue;
-    if (name === "on") {
-      for (const [event, handler] of Object.entries(value)) node.addEventListener(event, handler);
-    } else if (name === "css") {
-      for (const [property, setting] of Object.entries(value)) node.style.setProperty(property, setting);
-    } else if (properties.includes(name)) {
-      node[name] = value;
-    } else {
-      node.setAttribute(name, value === true ? "" : String(value));
-    }
+    if (typeof value === "function") node.addEventListener(name.slice(2), value);
+    else if (name === "css") Object.entries(value).forEach((pair) => node.style.setProperty(...pair));
+    else if (name === "key") node.dataset.key = value;
+    else if (properties.includes(name)) node[name] = value;
+    else node.setAttribute(name, value === true ? "" : value);
   }
 }
 
-function svg(tag, attrs, ...children) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  setAttributes(node, attrs);
-  node.append(...children.flat(Infinity).filter(Boolean));
-  return node;
+// A drawing of the page's table; a name that is not there gives the circle.
+function icon(name, extra = "") {
+  const path = svg("path", { d: app.icons.get(name) || app.icons.get("circle") });
+  return svg("svg", { class: "icon " + extra, viewBox: "0 0 24 24", "aria-hidden": "true" }, path);
 }
 
-// A drawing from the page's table; the name of one that is not there gives the circle.
-function icon(name, extra) {
-  const path = app.icons.get(name) || app.icons.get("circle");
-  const attrs = { class: "icon " + (extra || ""), viewBox: "0 0 24 24", "aria-hidden": "true" };
-  return svg("svg", { ...attrs, focusable: "false" }, svg("path", { d: path }));
-}
-
-function hiddenText(text) {
+function hidden(text) {
   return el("span.sr-only", text);
 }
 
-// A button: text, an icon before it, and a click. `kind`: primary, quiet, danger; an icon alone needs `label`.
-function button(text, { kind, name, label, click, key, ...more } = {}) {
-  const attrs = { type: "button", class: "button " + (kind || ""), "data-key": key || null, ...more };
-  if (label) Object.assign(attrs, { "aria-label": label, title: label });
-  if (click) attrs.on = { click };
-  return el("button", attrs, name && icon(name), text && el("span", text));
+// A button, or a link when `act` is an address. With a `label` its icon stands alone.
+function button(text, act, { icon: name, label, kind = "", ...more } = {}) {
+  const link = typeof act === "string";
+  const attrs = { class: "button " + kind + (label ? " alone" : ""), "aria-label": label, title: label, ...more };
+  const own = link ? { href: act } : { type: "button", onclick: act };
+  return el(link ? "a" : "button", { ...attrs, ...own }, name && icon(name), text && el("span", text));
 }
 
-function linkButton(text, target, { kind, name, key } = {}) {
-  const attrs = { href: target, class: "button " + (kind || ""), "data-key": key || null };
-  return el("a", attrs, name && icon(name), el("span", text));
+function byId(id) {
+  return document.getElementById(id);
+}
+
+function byKey(key) {
+  return key && document.querySelector('[data-key="' + CSS.escape(key) + '"]');
 }
 
 function say(text) {
@@ -6471,48 +6476,55 @@ function say(text) {
   window.setTimeout(() => { app.live.textContent = text; }, 30);
 }
 
-// A menu that opens from `opener`: arrow keys move in it, Escape and Tab close it. Items: {text, name, click, current}.
+// A button with a menu behind it. `items` is a function, so that the menu knows the latest state; an item is
+// [text, icon, act, whether it is the current one]. Arrow keys move in the menu, Escape and Tab close it.
+function menuButton(label, items, options) {
+  const opener = button("", null, { label, "aria-haspopup": "menu", "aria-expanded": "false", ...options });
+  opener.addEventListener("click", (event) => {
+    event.stopPropagation();
+    const again = app.menu && app.menu.opener === opener;
+    closeMenu();
+    if (!again) openMenu(opener, items());
+  });
+  return opener;
+}
+
 function openMenu(opener, items) {
-  closeMenu();
-  const rows = items.map((item) => el("button", {
-    type: "button", class: "menu-item", tabindex: "-1",
-    role: item.current === undefined ? "menuitem" : "menuitemradio",
-    "aria-checked": item.current === undefined ? null : String(item.current),
-    on: { click: () => { closeMenu(); opener.focus(); item.click(); } },
-  }, icon(item.current ? "check" : item.name || "blank"), el("span", item.text)));
-  const menu = el("div.menu", { role: "menu", "aria-label": opener.getAttribute("aria-label")
-    || opener.textContent, on: { keydown: (event) => onMenuKey(event, rows, opener) } }, rows);
+  const rows = items.map(([text, name, act, current]) => el("button.menu-item", {
+    type: "button", tabindex: -1, role: current === undefined ? "menuitem" : "menuitemradio",
+    "aria-checked": current === undefined ? null : String(current),
+    onclick: () => { closeMenu(); opener.focus(); act(); },
+  }, icon(current ? "check" : name), el("span", text)));
+  const menu = el("div.menu", { role: "menu", "aria-label": opener.textContent || opener.title,
+    onkeydown: (event) => onMenuKey(event, rows, opener) }, rows);
   (opener.closest("dialog") || document.body).append(menu);
-  placeMenu(menu, opener);
+  placeMenu(menu, opener.getBoundingClientRect(), menu.getBoundingClientRect());
   opener.setAttribute("aria-expanded", "true");
   app.menu = { menu, opener };
   (rows.find((row) => row.getAttribute("aria-checked") === "true") || rows[0]).focus();
 }
 
-function placeMenu(menu, opener) {
-  const box = opener.getBoundingClientRect();
-  const size = menu.getBoundingClientRect();
-  const rtl = document.documentElement.dir === "rtl";
-  const wanted = rtl ? box.left : box.right - size.width;
-  const left = Math.min(Math.max(8, wanted), Math.max(8, document.documentElement.clientWidth - size.width - 8));
-  const below = box.bottom + 4;
-  const top = below + size.height > window.innerHeight ? Math.max(8, box.top - size.height - 4) : below;
-  menu.style.setProperty("left", left + "px");
-  menu.style.setProperty("top", top + "px");
+function placeMenu(menu, box, size) {
+  const most = document.documentElement.clientWidth - size.width - 8;
+  const start = document.documentElement.dir === "rtl" ? box.left : box.right - size.width;
+  const below = box.bottom + size.height + 4 < window.innerHeight;
+  menu.style.setProperty("left", Math.max(8, Math.min(most, start)) + "px");
+  menu.style.setProperty("top", (below ? box.bottom + 4 : Math.max(8, box.top - size.height - 4)) + "px");
 }
 
 function onMenuKey(event, rows, opener) {
   const place = rows.indexOf(document.activeElement);
-  const moves = { ArrowDown: place + 1, ArrowUp: place - 1, Home: 0, End: rows.length - 1 };
+  const moves = new Map([["ArrowDown", place + 1], ["ArrowUp", place - 1], ["Home", 0], ["End", -1]]);
   if (event.key === "Escape" || event.key === "Tab") {
     closeMenu();
     opener.focus();
-    if (event.key === "Escape") event.preventDefault();
-    event.stopPropagation();
-  } else if (Object.hasOwn(moves, event.key)) {
-    rows[(moves[event.key] + rows.length) % rows.length].focus();
-    event.preventDefault();
+  } else if (moves.has(event.key)) {
+    rows[(moves.get(event.key) + rows.length) % rows.length].focus();
+  } else {
+    return;
   }
+  event.preventDefault();
+  event.stopPropagation();
 }
 
 function closeMenu() {
@@ -6522,187 +6534,186 @@ function closeMenu() {
   app.menu = null;
 }
 
-// A button with a menu behind it; `items` is a function, so that the menu knows the latest state.
-function menuButton(text, items, options) {
-  const opener = button(text, options);
-  opener.setAttribute("aria-haspopup", "menu");
-  opener.setAttribute("aria-expanded", "false");
-  opener.addEventListener("click", (event) => {
-    event.stopPropagation();
-    if (app.menu && app.menu.opener === opener) closeMenu();
-    else openMenu(opener, items());
-  });
-  return opener;
+function segmented(label, name, chosen, choices, choose) {
+  return el("fieldset.segmented", el("legend.sr-only", label), choices.map(([value, text]) => el("label",
+    el("input", { type: "radio", name, value, checked: value === chosen, key: name + value,
+      onchange: () => choose(value) }), el("span", text))));
 }
 
+function selectBox(label, id, chosen, choices, choose) {
+  return el("label.select-box", el("span", label), el("select", { id, onchange: (event) => choose(event.target.value) },
+    choices.map(([value, text]) => el("option", { value, selected: value === chosen }, text))));
+}
 """,
     "format": r"""
-// A word of the interface, with {names} filled in.
-function t(key, values) {
-  const text = app.words.get(key) || key;
-  return text.replace(/\{(\w+)\}/g, (all, name) => (values && Object.hasOwn(values, name) ? values[name] : all));
+// A word of the interface, with {names} filled in; numbers as the language writes them.
+function t(key, values = {}) {
+  const text = (name) => (typeof values[name] === "number" ? num(values[name]) : values[name]);
+  return (app.words.get(key) || key).replace(/\{(\w+)\}/g, (all, name) => (Object.hasOwn(values, name) ? text(name) : all));
 }
 
 // Intl objects are dear, so each is made once. A language tag that the browser refuses falls back to English.
 function intl(kind, options) {
   const key = kind + JSON.stringify(options);
   if (!app.formats.has(key)) {
-    let made;
-    try {
-      made = new Intl[kind](app.lang, options);
-    } catch (error) {
-      made = new Intl[kind]("en", options);
-    }
-    app.formats.set(key, made);
+    let lang = app.lang;
+    try { new Intl.Locale(lang); } catch (error) { lang = "en"; }
+    app.formats.set(key, new Intl[kind](lang, options));
   }
   return app.formats.get(key);
 }
 
+// Dates are text, as in the blueprint; they are reckoned and written in UTC, so that every place sees the same.
 function toDate(text) {
-  const [day, clock] = String(text).split("T");
-  const [year, month, date] = day.split("-").map(Number);
-  const [hour, minute] = (clock || "0:0").split(":").map(Number);
-  return new Date(Date.UTC(year, month - 1, date, hour, minute));
-}
-
-function toDay(date) {
-  return date.toISOString().slice(0, 10);
+  return new Date(text.length > 10 ? text + "Z" : text + "T00:00Z");
 }
 
 function addDays(day, count) {
-  const date = toDate(day);
-  date.setUTCDate(date.getUTCDate() + count);
-  return toDay(date);
+  return new Date(toDate(day).getTime() + count * 86400000).toISOString().slice(0, 10);
 }
 
 function addMonths(day, count) {
   const date = toDate(day.slice(0, 8) + "01");
   date.setUTCMonth(date.getUTCMonth() + count);
-  return toDay(date);
+  return date.toISOString().slice(0, 10);
 }
 
 function daysBetween(from, to) {
   return Math.round((toDate(to.slice(0, 10)) - toDate(from.slice(0, 10))) / 86400000);
 }
 
-// The first day of the week, 0 = Sunday, by language; a table, because not every browser knows.
-function weekStart() {
-  const table = { ar: 6, fa: 6, he: 0, ja: 0, ko: 0, pt: 0, zh: 0, hi: 0, "en-US": 0, "en-CA": 0, "en-AU": 1 };
-  const language = app.lang.split("-")[0];
-  if (Object.hasOwn(table, app.lang)) return table[app.lang];
-  return Object.hasOwn(table, language) ? table[language] : 1;
-}
-
+// The first day of the week by language, 0 for Sunday: a table, because not every browser knows.
 function startOfWeek(day) {
-  const shift = (toDate(day).getUTCDay() - weekStart() + 7) % 7;
-  return addDays(day, -shift);
+  const table = new Map(Object.entries({ ar: 6, fa: 6, he: 0, hi: 0, ja: 0, ko: 0, pt: 0, zh: 0, "en-US": 0, "en-CA": 0 }));
+  const first = [table.get(app.lang), table.get(app.lang.split("-")[0]), 1].find((one) => one !== undefined);
+  return addDays(day, -((toDate(day).getUTCDay() - first + 7) % 7));
 }
 
-function formatDate(day, options) {
-  const shape = options || { day: "numeric", month: "short", year: "numeric" };
-  const date = toDate(day);
-  return Number.isNaN(date.getTime()) ? String(day) : intl("DateTimeFormat", { ...shape, timeZone: "UTC" }).format(date);
-}
-
-function formatDateTime(value) {
-  return formatDate(value, { day: "numeric", month: "short", year: "numeric", hour: "numeric", minute: "2-digit" });
+function formatDate(day, shape = { day: "numeric", month: "short", year: "numeric" }) {
+  return intl("DateTimeFormat", { ...shape, timeZone: "UTC" }).format(toDate(day));
 }
 
 function formatTime(value) {
   return formatDate(value, { hour: "numeric", minute: "2-digit" });
 }
 
+function formatRange(from, to) {
+  const shape = { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" };
+  return intl("DateTimeFormat", shape).formatRange(toDate(from), toDate(to));
+}
+
+function dayNumber(day) {
+  return formatDate(day, { day: "numeric" }).replace(/\D+$/u, "") || formatDate(day, { day: "numeric" });
+}
+
+function monthName(day) {
+  return capital(formatDate(day, { month: "long", year: "numeric" }));
+}
+
 // "in 3 days", "2 weeks ago", seen from the blueprint's today.
 function formatDistance(day) {
   const days = daysBetween(app.today, day);
-  const relative = intl("RelativeTimeFormat", { numeric: "auto" });
-  if (Math.abs(days) < 14) return relative.format(days, "day");
-  return Math.abs(days) < 60 ? relative.format(Math.round(days / 7), "week") : relative.format(Math.round(days / 30), "month");
+  const [size, unit] = Math.abs(days) < 14 ? [1, "day"] : Math.abs(days) < 60 ? [7, "week"] : [30, "month"];
+  return intl("RelativeTimeFormat", { numeric: "auto" }).format(Math.round(days / size), unit);
 }
 
-function formatNumber(value, options) {
-  return intl("NumberFormat", options || { maximumFractionDigits: 2 }).format(value);
+function num(value, options = { maximumFractionDigits: 2 }) {
+  return intl("NumberFormat", options).format(value);
 }
 
-function formatMoney(value, unit, options) {
-  const whole = Number.isInteger(value) || (options && options.short);
-  const digits = whole ? { minimumFractionDigits: 0, maximumFractionDigits: 0 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
-  if (/^[A-Z]{3}$/.test(unit || "")) return formatNumber(value, { style: "currency", currency: unit, ...digits });
-  return formatNumber(value, digits) + (unit ? "\u00a0" + unit : "");
+function percent(part) {
+  return num(part, { style: "percent", maximumFractionDigits: 0 });
 }
 
-function formatDuration(minutes) {
-  const hours = Math.floor(minutes / 60);
-  const rest = Math.round(minutes % 60);
-  const unit = (value, name) => formatNumber(value, { style: "unit", unit: name, unitDisplay: "short" });
-  if (!hours) return unit(rest, "minute");
-  return unit(hours, "hour") + (rest ? " " + unit(rest, "minute") : "");
+// A number of a field as text; `short` drops the cents, for tiles and axes.
+function figure(value, field, short) {
+  const digits = Number.isInteger(value) || short ? 0 : 2;
+  const money = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  const unit = (field && field.unit) || "";
+  if (field && field.type === "percent") return percent(value / 100);
+  if (field && field.type === "duration") return duration(value);
+  if (!field || field.type !== "money") return num(value) + (unit && "\u00a0" + unit);
+  if (/^[A-Z]{3}$/.test(unit)) return num(value, { style: "currency", currency: unit, ...money });
+  return num(value, money) + (unit && "\u00a0" + unit);
 }
 
-// A number of `field` as text; `short` drops the cents, for tiles and axes.
-function formatFigure(value, field, short) {
-  const kind = field ? field.type : "number";
-  if (kind === "money") return formatMoney(value, field.unit, { short });
-  if (kind === "percent") return formatNumber(value / 100, { style: "percent", maximumFractionDigits: 1 });
-  if (kind === "duration") return formatDuration(value);
-  const text = formatNumber(value, { maximumFractionDigits: short ? 1 : 2 });
-  return field && field.unit ? text + "\u00a0" + field.unit : text;
+function duration(minutes) {
+  const say = (value, unit) => num(value, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 0 });
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+  return [hours && say(hours, "hour"), (rest || !hours) && say(rest, "minute")].filter(Boolean).join(" ");
 }
 
-// The labels are written in sentences of their own; inside a sentence most languages want them small.
+// Labels are written as headings; inside a sentence most languages want them small.
 function small(label) {
-  if (app.lang.startsWith("de") || /^.[A-Z]/.test(label)) return label;
-  return label.charAt(0).toLowerCase() + label.slice(1);
+  return app.lang.startsWith("de") || /^.[A-Z]/.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1);
 }
 
-function capital(text) {
+function capital(value) {
+  const text = String(value);
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function countOf(entity, count) {
-  return formatNumber(count) + " " + small(count === 1 ? entity.label : entity.plural);
+  return num(count) + " " + small(count === 1 ? entity.label : entity.plural);
 }
 
 function initials(name) {
-  const words = name.trim().split(/\s+/);
-  const first = Array.from(words[0] || "?")[0];
-  return (first + (words.length > 1 ? Array.from(words[words.length - 1])[0] : "")).toUpperCase();
+  const words = name.trim().split(/\s+/).map((word) => Array.from(word)[0] || "?");
+  return (words[0] + (words.length > 1 ? words[words.length - 1] : "")).toUpperCase();
 }
 
-// A small number that is always the same for the same text.
-function hashOf(text, size) {
+// One of six hues, always the same for the same text.
+function hue(text) {
   let hash = 7;
   for (const letter of text) hash = (hash * 31 + letter.codePointAt(0)) % 100003;
-  return hash % size;
+  return "hue-" + (hash % 6);
 }
 """,
     "model": r"""
 // Look-ups over the blueprint. Maps, never plain objects: an id may be "constructor".
 function indexBlueprint(blueprint) {
   const byId = (items) => new Map(items.map((item) => [item.id, item]));
-  app.blueprint = blueprint;
-  app.entities = byId(blueprint.entities);
+  for (const group of ["roles", "entities", "screens", "flows"]) app[group] = byId(blueprint[group]);
   app.fields = new Map(blueprint.entities.map((entity) => [entity.id, byId(entity.fields)]));
-  app.screens = byId(blueprint.screens);
-  app.roles = byId(blueprint.roles);
-  app.flows = byId(blueprint.flows);
+  app.blueprint = blueprint;
+  app.axes = blueprint.variant.axes;
   app.today = blueprint.asOf;
+  app.kinds = new WeakMap();
 }
 
 function fieldOf(entity, id) {
   return app.fields.get(entity.id).get(id);
 }
 
-function valueOf(record, id) {
-  return record && Object.hasOwn(record, id) ? record[id] : "";
+function entityOf(screen) {
+  return app.entities.get(screen.entity);
 }
 
-function valueIn(record, field) {
-  return valueOf(record, field.id);
+// Every record knows its entity, without a member of its own for that.
+function kindOf(record) {
+  return app.kinds.get(record);
+}
+
+function withKind(entity, record) {
+  app.kinds.set(record, entity);
+  return record;
+}
+
+// A record's value of a field, "" when it has none.
+function get(record, field) {
+  return Object.hasOwn(record, field.id) && record[field.id] !== null ? record[field.id] : "";
 }
 
 function isEmpty(value) {
-  return value === "" || value === undefined || value === null || (Array.isArray(value) && !value.length);
+  return value === "" || value === undefined || (Array.isArray(value) && !value.length);
+}
+
+function has(record, field) {
+  return !isEmpty(get(record, field));
+}
+
+function dayOf(record, field) {
+  return get(record, field).slice(0, 10);
 }
 
 function isNumeric(field) {
@@ -6713,352 +6724,289 @@ function isDated(field) {
   return field.type === "date" || field.type === "datetime";
 }
 
-function firstField(entity, test) {
-  return entity.fields.find(test);
-}
-
-function statusField(entity) {
-  return firstField(entity, (field) => field.type === "status");
+function ofType(entity, ...types) {
+  return entity.fields.filter((field) => types.includes(field.type));
 }
 
 // The date that a record is mostly asked for: when it is due before when it began.
 function leadDate(entity) {
-  const wanted = /due|deadline|expire|until|renew|schedul|appoint|visit|start|when|date/;
   const dated = entity.fields.filter(isDated);
-  return dated.find((field) => wanted.test(field.id)) || dated[0];
+  return dated.find((field) => /due|deadline|expir|until|renew|schedul|appoint|start|when/.test(field.id)) || dated[0];
 }
 
 // What charts count by when nothing else is said.
 function groupField(entity) {
-  for (const kind of ["status", "choice", "ref", "boolean", "rating", "person"]) {
-    const found = firstField(entity, (field) => field.type === kind);
-    if (found) return found;
-  }
-  return entity.fields[0];
+  const kinds = ["status", "choice", "ref", "boolean", "rating", "person"];
+  return kinds.map((kind) => ofType(entity, kind)[0]).find(Boolean) || entity.fields[0];
 }
 
-// The `count` fields that say most about a record beside its name and its status.
+// The `count` fields that say most about a record beside its name and its status, in their own order.
 function keyFields(entity, count) {
   const rank = ["ref", "date", "datetime", "person", "money", "choice", "address", "number", "rating", "percent",
     "duration", "phone", "email", "text", "boolean", "tags", "url"];
-  const shown = entity.fields.filter((field) => field.id !== entity.display && rank.includes(field.type));
-  const best = shown.slice().sort((a, b) => rank.indexOf(a.type) - rank.indexOf(b.type)).slice(0, count);
-  return shown.filter((field) => best.includes(field));
+  const fields = ofType(entity, ...rank).filter((field) => field.id !== entity.display);
+  const best = fields.slice().sort((a, b) => rank.indexOf(a.type) - rank.indexOf(b.type)).slice(0, count);
+  return fields.filter((field) => best.includes(field));
 }
 
-function columnsOf(screen, entity) {
-  const named = (screen.columns || []).map((id) => fieldOf(entity, id)).filter(Boolean);
-  if (named.length) return named;
-  const status = statusField(entity);
-  return [fieldOf(entity, entity.display), status, ...keyFields(entity, 5)].filter(
-    (field, place, all) => field && all.indexOf(field) === place,
-  );
+function columnsOf(screen) {
+  const entity = entityOf(screen);
+  if (screen.columns && screen.columns.length) return screen.columns.map((id) => fieldOf(entity, id));
+  return [...new Set([fieldOf(entity, entity.display), ...ofType(entity, "status").slice(0, 1), ...keyFields(entity, 5)])];
 }
 
 // What a record is called: its display field, through references at most three deep.
-function titleOf(entity, record, depth = 0) {
+function titleOf(record, depth = 0) {
+  const entity = kindOf(record);
   const field = fieldOf(entity, entity.display);
-  const value = valueOf(record, entity.display);
-  if (isEmpty(value)) return entity.label + " " + record.id;
-  if (field.type === "ref") {
-    const target = app.entities.get(field.entity);
-    const found = depth < 3 && getRecord(field.entity, value);
-    return found ? titleOf(target, found, depth + 1) : String(value);
-  }
-  return textOf(field, value);
+  if (!has(record, field)) return entity.label + " " + record.id;
+  const target = field.type === "ref" && depth < 3 && getRecord(field.entity, get(record, field));
+  return target ? titleOf(target, depth + 1) : textOf(field, get(record, field));
 }
 
 // A value as plain text.
 function textOf(field, value) {
   if (isEmpty(value)) return "";
-  if (field.type === "ref") {
-    const found = getRecord(field.entity, value);
-    return found ? titleOf(app.entities.get(field.entity), found, 1) : t("gone");
-  }
-  if (field.type === "boolean") return value ? t("yes") : t("no");
-  if (field.type === "date") return formatDate(value);
-  if (field.type === "datetime") return formatDateTime(value);
-  if (field.type === "tags") return value.join(", ");
-  if (field.type === "rating") return t("rating", { value, most: 5 });
-  if (isNumeric(field)) return formatFigure(value, field);
-  if (field.type === "status" || field.type === "choice") return capital(String(value));
-  return String(value);
+  const write = {
+    ref: () => { const found = getRecord(field.entity, value); return found ? titleOf(found, 1) : t("gone"); },
+    boolean: () => t(value ? "yes" : "no"),
+    date: () => formatDate(value),
+    datetime: () => formatDate(value, { day: "numeric", month: "short", year: "numeric", hour: "numeric", minute: "2-digit" }),
+    tags: () => value.join(", "),
+    rating: () => t("rating", { value, most: 5 }),
+    status: () => capital(value),
+    choice: () => capital(value),
+  };
+  if (Object.hasOwn(write, field.type)) return write[field.type]();
+  return isNumeric(field) ? figure(value, field) : String(value);
+}
+
+function textIn(record, field) {
+  return textOf(field, get(record, field));
 }
 
 // The colour of a status: by its words where they are known, by its place in the order where not.
 function toneOf(field, value) {
-  const known = [
-    ["bad", /overdue|reject|fail|lost|block|urgent|critical|breach|expired|missed|damag|no.show|disput|exceed|major|unsafe|high\b/],
-    ["good", /done|complete|paid|approv|active|resolv|deliver|accept|won\b|available|ready|confirm|signed|cleared|passed|live|return|hired|enrol|fulfil|vetted|repaired|publish/],
-    ["warn", /wait|pending|hold|risk|due|review|partial|draft|suspend|snooz|awaiting|expiring|low stock|medium|moderate|maintenance|quarantine/],
-    ["info", /progress|schedul|sent|open|assign|submit|process|plan|under|transit|started|triag|contact|quali|checked|loan|shipped|book|new\b/],
-    ["none", /cancel|closed|archiv|retired|void|inactive|withdrawn|low\b|normal|left|declin/],
-  ];
   const word = String(value).toLowerCase();
-  const found = known.find(([, pattern]) => pattern.test(word));
-  if (found) return found[0];
-  if (field.type !== "status") return "none";
+  const tones = ["bad", "good", "warn", "info", "plain"];
+  const known = tones.find((tone) => new RegExp(t("tone_" + tone)).test(word));
+  if (known || field.type !== "status") return known || "plain";
   const place = field.values.indexOf(value);
-  if (place === field.values.length - 1) return "good";
-  return place > 0 ? "info" : "none";
+  return place === field.values.length - 1 ? "good" : place > 0 ? "info" : "plain";
 }
 
-// Closed records drop out of "overdue": their status is the last of its order, or one of the known closing words.
-function isClosed(entity, record) {
-  const field = statusField(entity);
-  if (!field) return false;
-  const value = valueIn(record, field);
-  const words = /^(done|completed?|closed|paid|cancell?ed|resolved|rejected|returned|archived|delivered|void|won|lost|ended|retired|expired|declined|withdrawn|refunded|invoiced|left|no.show|hired|implemented|reimbursed)$/;
-  return value === field.values[field.values.length - 1] || words.test(String(value).toLowerCase());
+function statusOf(record) {
+  const field = ofType(kindOf(record), "status")[0];
+  const value = field && get(record, field);
+  return value ? { field, value, tone: toneOf(field, value) } : null;
+}
+
+// Closed records are never late: their status is the last of its order, or one of the known closing words.
+function isClosed(record) {
+  const status = statusOf(record);
+  if (!status) return false;
+  return status.value === status.field.values[status.field.values.length - 1] || new RegExp(t("closing")).test(status.value.toLowerCase());
 }
 
 // Whether a date lies in one of the blueprint's named times.
-function isWhen(entity, record, value, when) {
-  if (isEmpty(value)) return false;
-  const day = String(value).slice(0, 10);
-  if (when === "overdue") return day < app.today && !isClosed(entity, record);
+function isWhen(record, field, when) {
+  if (!has(record, field)) return false;
+  const day = dayOf(record, field);
+  if (when === "overdue") return day < app.today && !isClosed(record);
   if (when === "today") return day === app.today;
   if (when === "next_30_days") return day >= app.today && day <= addDays(app.today, 30);
-  const monday = startOfWeek(app.today);
-  return day >= monday && day < addDays(monday, 7);
+  return startOfWeek(day) === startOfWeek(app.today);
 }
 
-function isLate(entity, record, field) {
-  const due = /due|deadline|expire|until|respond|renew|deliver|return|back|needed/;
-  return isDated(field) && due.test(field.id) && isWhen(entity, record, valueIn(record, field), "overdue");
+// "late", "near" or "" for a date by which something has to be done. A setting may say what near is.
+function urgency(record, field) {
+  const due = /due|deadline|expir|until|respond|renew|deliver|return|back|needed/.test(field.id);
+  if (!due || !has(record, field) || isClosed(record)) return "";
+  const setting = app.blueprint.settings.find((one) => one.type === "number" && /day|tag|jour|d\u00eda|dia|giorn/i.test(one.unit || ""));
+  const days = daysBetween(app.today, get(record, field));
+  return days < 0 ? "late" : days <= (setting ? app.settings.get(setting.id) : 3) ? "near" : "";
 }
 
-// Filters are a list of {field, values} or {field, when}, in the blueprint and in the address alike.
-function matchesFilter(entity, record, filter) {
-  const value = valueOf(record, filter.field);
-  if (filter.when) return isWhen(entity, record, value, filter.when);
-  if (Array.isArray(value)) return value.some((one) => filter.values.includes(one));
-  return filter.values.includes(String(value));
+// A filter is {field, values} or {field, when}, in the blueprint and in the address alike.
+function matches(record, filter) {
+  const field = fieldOf(kindOf(record), filter.field);
+  if (!field) return true;
+  if (filter.when) return isWhen(record, field, filter.when);
+  return [get(record, field)].flat().some((value) => filter.values.includes(String(value)));
 }
 
-function matchesSearch(entity, record, words) {
-  let text = app.haystacks.get(record);
-  if (text === undefined) {
-    text = entity.fields.map((field) => textOf(field, valueIn(record, field))).join(" ").toLowerCase();
-    app.haystacks.set(record, text);
+function searchText(record) {
+  if (!app.haystacks.has(record)) {
+    app.haystacks.set(record, kindOf(record).fields.map((field) => textIn(record, field)).join(" ").toLowerCase());
   }
-  return words.every((word) => text.includes(word));
+  return app.haystacks.get(record);
 }
 
-function compareBy(entity, field) {
+function sortBy(records, field, down) {
   const collator = intl("Collator", { numeric: true, sensitivity: "base" });
   const order = (record) => {
-    const value = valueIn(record, field);
+    const value = get(record, field);
     if (isEmpty(value)) return null;
-    if (field.type === "status" || (field.type === "choice" && field.values)) return field.values.indexOf(value);
-    if (isNumeric(field) || field.type === "boolean") return Number(value);
-    return isDated(field) ? String(value) : textOf(field, value);
+    if (field.values) return field.values.indexOf(value);
+    return isNumeric(field) || typeof value === "boolean" ? Number(value) : isDated(field) ? value : textOf(field, value);
   };
-  return (left, right) => {
-    const [a, b] = [order(left), order(right)];
-    if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
-    return typeof a === "number" && typeof b === "number" ? a - b : collator.compare(a, b);
+  const compare = ([a], [b]) => {
+    if (a === null || b === null) return (a === null) - (b === null);
+    const result = typeof a === "number" ? a - b : collator.compare(a, b);
+    return down ? -result : result;
   };
+  return records.map((record) => [order(record), record]).sort(compare).map(([, record]) => record);
 }
 
-// Who is looking: the role of the address, else the first one; without roles anybody may do anything.
+// Who is looking: the role of the address, else the first; without roles anybody may do anything.
 function currentRole() {
-  return app.roles.get(param("role")) || app.blueprint.roles[0] || null;
+  return app.roles.get(param("role")) || app.blueprint.roles[0] || { label: "" };
 }
 
 function maySee(screenId) {
-  const role = currentRole();
-  return app.screens.has(screenId) && (!role || !role.screens || role.screens.includes(screenId));
+  const { screens } = currentRole();
+  return app.screens.has(screenId) && (!screens || screens.includes(screenId));
 }
 
 function may(right) {
-  const role = currentRole();
-  return !role || !role.rights || role.rights.includes(right);
+  const { rights } = currentRole();
+  return !rights || rights.includes(right);
 }
 
 function menuScreens() {
   return app.blueprint.navigation.filter(maySee).map((id) => app.screens.get(id));
 }
 
-// The screen of a type for an entity that the role may see; those of the menu first.
-function screenFor(entityId, ...types) {
-  const menu = app.blueprint.navigation;
-  const place = (screen) => (menu.includes(screen.id) ? 0 : 100) + types.indexOf(screen.type);
-  return app.blueprint.screens
-    .filter((screen) => screen.entity === entityId && types.includes(screen.type) && maySee(screen.id))
-    .sort((a, b) => place(a) - place(b))[0];
+// The screen of a type for an entity that the role may see; one of the menu first.
+function screenFor(entity, ...types) {
+  const rank = (screen) => (app.blueprint.navigation.includes(screen.id) ? 0 : 100) + types.indexOf(screen.type);
+  return app.blueprint.screens.filter((one) => one.entity === entity.id && types.includes(one.type) && maySee(one.id))
+    .sort((a, b) => rank(a) - rank(b))[0];
 }
 
-function listScreen(entityId) {
-  return screenFor(entityId, "list", "cards", "inbox", "board", "calendar", "timeline");
+function listScreen(entity) {
+  return screenFor(entity, "list", "cards", "inbox", "board", "calendar", "timeline");
 }
 
-// The fields of other entities that refer to this one.
-function referringFields(entityId) {
-  return app.blueprint.entities.flatMap((entity) =>
-    entity.fields.filter((field) => field.type === "ref" && field.entity === entityId).map((field) => ({ entity, field })));
-}
-
-// The states that a record may go to next: one step on first, then what closes it, then one step back.
-function nextStates(field, value) {
+// The states that a record may go to: one step on, what closes it, one step back.
+function nextStates({ field, value }) {
   const place = field.values.indexOf(value);
-  const closing = field.values.filter((one, index) => index > place + 1 && toneOf(field, one) === "none");
-  const on = field.values.slice(place + 1, place + 2);
-  const back = place > 0 ? [field.values[place - 1]] : [];
-  return [...new Set([...on, ...closing, ...back])];
+  const closing = field.values.filter((one, index) => index > place + 1 && toneOf(field, one) === "plain");
+  return [...new Set([...field.values.slice(place + 1, place + 2), ...closing, ...field.values.slice(Math.max(0, place - 1), Math.max(0, place))])];
 }
 
-// A setting may be about a number of a record: "Cost limit" watches "Cost". Returns what it says about a value.
-function watchOf(entity, field, value) {
-  const low = /min|low|least|reorder|below|under/;
-  for (const setting of app.blueprint.settings) {
+// A setting may watch a number of a record: "Cost limit" marks a "Cost" above it, "Low stock" a "Stock" below it.
+function watchOf(field, value) {
+  return app.blueprint.settings.find((setting) => {
     const bound = app.settings.get(setting.id);
-    if (setting.type === "boolean" || typeof bound !== "number" || typeof value !== "number") continue;
-    const words = setting.id.split("_");
+    const about = field.id.split("_").some((word) => word.length > 3 && setting.id.split("_").includes(word));
     const same = setting.type === field.type || setting.type === "number";
-    if (!same || !words.some((word) => word.length > 3 && field.id.split("_").includes(word))) continue;
-    if (low.test(setting.id) ? value < bound : value > bound) return setting;
-  }
-  return null;
-}
-
-// How many days ahead a due date counts as near: the first setting that counts days, else three.
-function warnDays() {
-  const setting = app.blueprint.settings.find((one) => /day|tag|jour|d\u00eda|dia/i.test(one.unit || "") && one.type === "number");
-  return setting ? app.settings.get(setting.id) : 3;
+    const low = /min|low|least|reorder|below|under/.test(setting.id);
+    return typeof bound === "number" && about && same && (low ? value < bound : value > bound);
+  });
 }
 """,
     "store": r"""
 // The data: what the blueprint brought, changed in memory and kept in the browser's storage where that is allowed.
 // listRecords, getRecord, saveRecord and removeRecord are the whole interface: a real back end can stand in.
 function loadData() {
-  app.data = new Map(app.blueprint.entities.map((entity) => [entity.id, (entity.records || []).slice()]));
-  app.settings = new Map(app.blueprint.settings.map((setting) => [setting.id, setting.value]));
-  app.seen = new Set();
-  app.log = [];
-  const kept = readStorage();
-  if (kept) restoreData(kept);
+  const kept = storage("getItem") || {};
+  const saved = new Map(kept.data);
+  app.data = new Map(app.blueprint.entities.map((entity) => [entity.id, saved.get(entity.id) || (entity.records || []).slice()]));
+  app.settings = new Map([...app.blueprint.settings.map((setting) => [setting.id, setting.value]), ...(kept.settings || [])]);
+  app.seen = new Set(kept.seen);
+  app.log = kept.log || [];
   forgetCaches();
 }
 
-function readStorage() {
+// Storage may be forbidden, full or spoilt; the page then simply forgets on reload.
+function storage(action, value) {
   try {
-    return JSON.parse(window.localStorage.getItem("protoyard:" + app.digest));
+    const text = window.localStorage[action]("protoyard:" + app.digest, value && JSON.stringify(value));
+    return text ? JSON.parse(text) : null;
   } catch (error) {
     return null;
   }
 }
 
-function restoreData(kept) {
-  for (const [id, records] of kept.data || []) if (app.data.has(id)) app.data.set(id, records);
-  for (const [id, value] of kept.settings || []) if (app.settings.has(id)) app.settings.set(id, value);
-  app.seen = new Set(kept.seen || []);
-  app.log = kept.log || [];
-}
-
-// Storage may be forbidden or full; the page then simply forgets on reload.
-function keepData() {
-  const value = { data: [...app.data], settings: [...app.settings], seen: [...app.seen], log: app.log.slice(-200) };
-  try {
-    window.localStorage.setItem("protoyard:" + app.digest, JSON.stringify(value));
-  } catch (error) {
-    app.forgetful = true;
-  }
-}
-
-function resetData() {
-  try {
-    window.localStorage.removeItem("protoyard:" + app.digest);
-  } catch (error) {
-    app.forgetful = true;
-  }
-  app.drafts.clear();
-  loadData();
+function changed() {
+  forgetCaches();
+  storage("setItem", { data: [...app.data], settings: [...app.settings], seen: [...app.seen], log: app.log.slice(-200) });
 }
 
 function forgetCaches() {
   app.haystacks = new WeakMap();
   app.many = new Map();
-  app.byId = new Map();
-}
-
-function storedRecord(entityId, id) {
-  if (!app.byId.has(entityId)) app.byId.set(entityId, new Map(app.data.get(entityId).map((one) => [one.id, one])));
-  return app.byId.get(entityId).get(id);
+  app.byId = new Map([...app.data].map(([id, records]) => [id, new Map(records.map((one) => [one.id, withKind(app.entities.get(id), one)]))]));
 }
 
 // The rows that a screen works with: the review bar's state may empty or multiply them.
-function listRecords(entityId) {
-  const state = param("state");
-  if (state === "empty") return [];
-  const records = app.data.get(entityId);
-  if (state !== "many" || !records.length) return records;
-  if (!app.many.has(entityId)) {
-    const copies = Math.ceil(500 / records.length);
-    const entity = app.entities.get(entityId);
-    const named = fieldOf(entity, entity.display).type === "text";
-    app.many.set(entityId, Array.from({ length: copies }, (none, copy) => records.map((record) =>
-      (copy && named ? { ...record, [entity.display]: valueOf(record, entity.display) + " (" + (copy + 1) + ")" } : record))).flat());
-  }
-  return app.many.get(entityId);
+function listRecords(entity) {
+  const records = app.data.get(entity.id);
+  if (param("state") === "empty") return [];
+  if (param("state") !== "many" || !records.length) return records;
+  if (!app.many.has(entity.id)) app.many.set(entity.id, manyRecords(entity, records));
+  return app.many.get(entity.id);
+}
+
+function manyRecords(entity, records) {
+  const field = fieldOf(entity, entity.display);
+  const copy = (record, number) => (number && field.type === "text"
+    ? withKind(entity, { ...record, [field.id]: get(record, field) + " (" + (number + 1) + ")" }) : record);
+  return Array.from({ length: Math.ceil(500 / records.length) }, (none, number) => records.map((one) => copy(one, number))).flat();
 }
 
 function getRecord(entityId, id) {
-  return storedRecord(entityId, id) || null;
+  return app.byId.get(entityId).get(id) || null;
+}
+
+// The present state of a record that a view was drawn with.
+function latest(record) {
+  return getRecord(kindOf(record).id, record.id) || record;
 }
 
 // Saves a record (new when its id is not known) and returns a function that takes the change back.
-function saveRecord(entityId, record, what) {
-  const records = app.data.get(entityId);
-  const place = records.findIndex((one) => one.id === record.id);
-  const before = place >= 0 ? records[place] : null;
-  if (before) records[place] = record;
+function saveRecord(entity, record, what) {
+  const records = app.data.get(entity.id);
+  const place = (id) => records.findIndex((one) => one.id === id);
+  const before = getRecord(entity.id, record.id);
+  if (before) records[place(record.id)] = record;
   else records.unshift(record);
-  app.log.push({ entity: entityId, record: record.id, text: what });
+  app.log.push([entity.id, record.id, what]);
   changed();
   return () => {
-    const now = records.findIndex((one) => one.id === record.id);
-    if (before) records[now] = before;
-    else records.splice(now, 1);
-    app.log.push({ entity: entityId, record: record.id, text: t("undone") });
+    records.splice(place(record.id), 1, ...(before ? [before] : []));
+    app.log.push([entity.id, record.id, t("undone")]);
     changed();
   };
 }
 
-function removeRecord(entityId, id) {
-  const records = app.data.get(entityId);
+function removeRecord(entity, id) {
+  const records = app.data.get(entity.id);
   const place = records.findIndex((one) => one.id === id);
   const [before] = records.splice(place, 1);
   changed();
-  return () => {
-    records.splice(place, 0, before);
-    changed();
-  };
+  return () => { records.splice(place, 0, before); changed(); };
 }
 
-function changed() {
-  forgetCaches();
-  keepData();
-}
-
-function freshId(entityId) {
-  const taken = new Set(app.data.get(entityId).map((record) => record.id));
-  let number = taken.size + 1;
-  while (taken.has(entityId + "-new-" + number)) number += 1;
-  return entityId + "-new-" + number;
+function freshId(entity) {
+  let number = app.data.get(entity.id).length + 1;
+  while (getRecord(entity.id, entity.id + "-new-" + number)) number += 1;
+  return entity.id + "-new-" + number;
 }
 
 // One field of a record changes, with a toast that can take it back.
-function changeField(entity, record, field, value) {
-  const stored = getRecord(entity.id, record.id) || record;
-  const what = t("changed_to", { field: field.label, value: textOf(field, value) || "\u2013" });
-  const undo = saveRecord(entity.id, { ...stored, [field.id]: value }, what);
-  toast(t("changed", { title: titleOf(entity, stored), field: small(field.label), value: textOf(field, value) }), undo);
+function changeField(record, field, value) {
+  const entity = kindOf(record);
+  const stored = latest(record);
+  const text = textOf(field, value);
+  const undo = saveRecord(entity, { ...stored, [field.id]: value }, t("changed_to", { field: field.label, value: text }));
+  toast(t("changed", { title: titleOf(stored), field: small(field.label), value: text }), undo);
   redraw();
 }
 """,
     "route": r"""
-// The address: #/screen/record?role=…&state=… . What a reviewer chose travels along, the rest belongs to the screen.
+// The address: #/screen/record?role=... What a reviewer chose travels along, the rest belongs to the screen.
 function reviewParams() {
   return ["role", "flow", "step", "state", "mode"];
 }
@@ -7066,365 +7014,339 @@ function reviewParams() {
 function readRoute() {
   const [path, query] = window.location.hash.replace(/^#\/?/, "").split("?");
   const [screen, record] = path.split("/").map(decode);
-  const home = menuHome(new URLSearchParams(query || ""));
-  return { screen: app.screens.has(screen) ? screen : home, record: record || "", params: new URLSearchParams(query || "") };
+  app.route = { screen, record: record || "", params: new URLSearchParams(query || "") };
+  if (!app.screens.has(screen)) app.route.screen = homeScreen();
 }
 
 function decode(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    return "";
-  }
+  try { return decodeURIComponent(text); } catch (error) { return ""; }
 }
 
-// The first screen of the menu that the role of an address may see.
-function menuHome(params) {
-  const role = app.roles.get(params.get("role")) || app.blueprint.roles[0];
-  const menu = app.blueprint.navigation;
-  return (role && role.screens && menu.find((id) => role.screens.includes(id))) || menu[0];
+function homeScreen() {
+  return app.blueprint.navigation.find(maySee) || app.blueprint.navigation[0];
 }
 
 function param(name) {
   return app.route.params.get(name) || "";
 }
 
-// The address of a screen, with what the reviewer chose kept and `local` added.
-function hrefTo(screen, record, local) {
-  const params = new URLSearchParams();
-  for (const name of reviewParams()) if (param(name)) params.set(name, param(name));
-  addParams(params, local || {});
-  return renderRoute({ screen, record, params });
-}
-
-function addParams(params, changes) {
-  for (const [name, value] of Object.entries(changes)) {
-    params.delete(name);
-    for (const one of Array.isArray(value) ? value : [value]) if (!isEmpty(one)) params.append(name, one);
+// Parameters with changes: a list gives several of one name, nothing takes the name away.
+function changedParams(params, changes) {
+  const result = new URLSearchParams(params);
+  for (const [name, value] of Object.entries(changes || {})) {
+    result.delete(name);
+    for (const one of [value].flat()) if (!isEmpty(one)) result.append(name, one);
   }
+  return result;
 }
 
-function renderRoute({ screen, record, params }) {
+function address(screen, record, params) {
   const query = params.toString();
-  const path = encodeURIComponent(screen) + (record ? "/" + encodeURIComponent(record) : "");
-  return "#/" + path + (query ? "?" + query : "");
+  return "#/" + encodeURIComponent(screen) + (record && "/" + encodeURIComponent(record)) + (query && "?" + query);
 }
 
-function go(screen, record, local) {
-  window.location.hash = hrefTo(screen, record, local);
+// The address of a screen, with what the reviewer chose and with `local`.
+function hrefTo(screen, record = "", local = {}) {
+  const kept = [...app.route.params].filter(([name]) => reviewParams().includes(name));
+  return address(screen, record, changedParams(kept, local));
 }
 
-// Changes parameters of the present address without a new entry in the history.
+// The present address with other parameters.
+function hrefWith(changes) {
+  return address(app.route.screen, app.route.record, changedParams(app.route.params, changes));
+}
+
+function goTo(href) {
+  window.location.hash = href;
+}
+
+// Other parameters without a new entry in the history.
 function setParams(changes) {
-  addParams(app.route.params, changes);
-  const target = renderRoute(app.route);
-  try {
-    window.history.replaceState(null, "", target);
-  } catch (error) {
-    window.location.hash = target;
-  }
-}
-
-// The same, as a step that the back button undoes; the page follows through hashchange.
-function pushParams(changes) {
-  const params = new URLSearchParams(app.route.params);
-  addParams(params, changes);
-  window.location.hash = renderRoute({ ...app.route, params });
+  const href = hrefWith(changes);
+  app.route.params = changedParams(app.route.params, changes);
+  try { window.history.replaceState(null, "", href); } catch (error) { goTo(href); }
 }
 
 function filtersInRoute() {
-  const found = [];
-  for (const name of new Set(app.route.params.keys())) {
-    if (name.startsWith("f.")) found.push({ field: name.slice(2), values: app.route.params.getAll(name) });
-    if (name.startsWith("w.")) found.push({ field: name.slice(2), when: app.route.params.get(name) });
-  }
-  return found;
+  const names = [...new Set(app.route.params.keys())].filter((name) => /^[fw]\./.test(name));
+  return names.map((name) => ({ field: name.slice(2), [name[0] === "w" ? "when" : "values"]: name[0] === "w" ? param(name) : app.route.params.getAll(name) }));
 }
 
 function filterParams(filter) {
-  if (!filter) return {};
-  return filter.when ? { ["w." + filter.field]: filter.when } : { ["f." + filter.field]: filter.values };
+  return filter ? { [(filter.when ? "w." : "f.") + filter.field]: filter.when || filter.values } : {};
 }
 
-// How a record opens depends on the variant: a page of its own, a panel beside the list, or a dialog.
-function recordHref(entity, record) {
-  const screen = screenFor(entity.id, "detail");
-  const form = app.blueprint.variant.axes.detail;
+// How a record opens depends on the variant: as a page, in a panel beside the rows, or in a dialog.
+function recordHref(record) {
+  const entity = kindOf(record);
+  const screen = screenFor(entity, "detail");
   if (!screen) return "";
-  if (form === "page" || (form === "panel" && app.narrow) || app.screens.get(app.route.screen).type === "detail") {
-    return hrefTo(screen.id, record.id);
-  }
-  const params = new URLSearchParams(app.route.params);
-  addParams(params, { open: entity.id + "/" + record.id, edit: "" });
-  return renderRoute({ ...app.route, params });
+  const page = app.axes.detail === "page" || (app.axes.detail === "panel" && app.narrow);
+  if (page || app.screens.get(app.route.screen).type === "detail") return hrefTo(screen.id, record.id);
+  return hrefWith({ open: entity.id + "/" + record.id, edit: "" });
 }
 
-function newHref(entity, presets) {
-  const screen = screenFor(entity.id, "form");
-  const local = Object.fromEntries(Object.entries(presets || {}).map(([name, value]) => ["set." + name, value]));
-  return screen && app.blueprint.variant.axes.entry !== "dialog" ? hrefTo(screen.id, "", local) : editHref(entity.id + "/", local);
+// Where a record is made or changed: on a form's page or in a dialog. `presets` are values to start with.
+function formHref(entity, record, presets = {}) {
+  const screen = screenFor(entity, "form");
+  const local = Object.fromEntries(Object.entries(presets).map(([name, value]) => ["set." + name, value]));
+  if (screen && app.axes.entry !== "dialog") return hrefTo(screen.id, record ? record.id : "", local);
+  return hrefWith({ edit: entity.id + "/" + (record ? record.id : ""), ...local });
 }
 
-function editRecordHref(entity, record) {
-  const screen = screenFor(entity.id, "form");
-  if (screen && app.blueprint.variant.axes.entry !== "dialog") return hrefTo(screen.id, record.id);
-  return editHref(entity.id + "/" + record.id);
-}
-
-function editHref(edit, local) {
-  const params = new URLSearchParams(app.route.params);
-  addParams(params, { edit, ...local });
-  return renderRoute({ ...app.route, params });
-}
-
-// "entity/record" of a parameter, as objects; null when there is none.
-function entityInRoute(name) {
-  const [entityId, recordId] = param(name).split("/");
+// What a parameter like open=entity/record names.
+function named(name) {
+  const [entityId, id] = param(name).split("/");
   const entity = app.entities.get(entityId);
-  return entity ? { entity, record: recordId ? getRecord(entityId, recordId) : null, id: recordId } : null;
+  const record = entity && id ? getRecord(entityId, id) : null;
+  return entity && (record || !id) ? { entity, record } : null;
 }
 """,
     "ui": r"""
 // Small pieces that every screen is made of.
-
-function pageHead({ title, back, note, actions, before }) {
-  const heading = el("h1", { id: "title", tabindex: "-1" }, title);
+function pageHead(title, { back, note, actions, before } = {}) {
   return el("header.head",
     back && el("a.back", { href: back.href }, icon("previous", "flip"), el("span", back.text)),
-    el("div.head-row",
-      before,
-      el("div.head-text", heading, note && el("div.note", note)),
-      actions && actions.length ? el("div.actions", actions) : null));
+    el("div.head-row", before,
+      el("div.head-text", el("h1", { id: "title", tabindex: -1 }, title), note && el("div.note", note)),
+      actions && el("div.actions", actions)));
 }
 
-function badge(text, tone, key) {
-  return el("span", { class: "badge " + (tone || "none"), "data-key": key || null }, text);
+function backTo(screen) {
+  return screen && { href: hrefTo(screen.id), text: screen.title };
 }
 
-function statusBadge(field, value) {
-  return isEmpty(value) ? none() : badge(capital(String(value)), toneOf(field, value));
+function block(title, body, { count, action, kind = "" } = {}) {
+  const head = [el("h2", title), count !== undefined && el("span.count", num(count)), action];
+  return el("section", { class: "block " + kind }, el("div.block-head", head), body);
 }
 
-function none() {
-  return el("span.none", el("span", { "aria-hidden": "true" }, "\u2013"), hiddenText(t("no_value")));
+function badge(text, tone) {
+  return el("span", { class: "badge " + tone }, text);
+}
+
+function statusBadge(record) {
+  const status = statusOf(record);
+  return status && badge(capital(status.value), status.tone);
 }
 
 function avatar(name) {
-  return el("span", { class: "avatar hue-" + hashOf(name, 6), "aria-hidden": "true" }, initials(name));
+  return el("span", { class: "avatar " + hue(name), "aria-hidden": "true" }, initials(name));
 }
 
-function stars(value) {
-  const row = [1, 2, 3, 4, 5].map((place) => icon("star", place <= value ? "full" : ""));
-  return el("span.stars", row, hiddenText(t("rating", { value, most: 5 })));
+function glyph(record, extra = "") {
+  return el("span", { class: "glyph " + hue(record.id) + extra, "aria-hidden": "true" }, icon(kindOf(record).icon));
 }
 
-function meter(value) {
-  const width = Math.max(0, Math.min(100, value)) + "%";
-  return el("span.meter",
-    el("span.meter-track", { "aria-hidden": "true" }, el("span.meter-fill", { css: { width: width } })),
-    formatFigure(value, { type: "percent" }));
+function nothing() {
+  return el("span.quiet", el("span", { "aria-hidden": "true" }, "\u2013"), hidden(t("no_value")));
 }
 
-// A value of a record, drawn by its type.
-function valueView(entity, field, record, { plain } = {}) {
-  const value = valueIn(record, field);
-  if (isEmpty(value)) return none();
+// A record's value, drawn by its type; `plain` keeps links out.
+function view(record, field, plain) {
+  const value = get(record, field);
+  if (isEmpty(value)) return nothing();
+  const text = textOf(field, value);
+  const tone = field.type === "choice" ? toneOf(field, value) : "plain";
   const draw = {
-    status: () => statusBadge(field, value),
-    choice: () => (toneOf(field, value) === "none" ? el("span", capital(String(value))) : badge(capital(String(value)), toneOf(field, value) + " flat")),
+    status: () => badge(text, toneOf(field, value)),
+    choice: () => (tone === "plain" ? text : badge(text, tone + " flat")),
     person: () => el("span.person", avatar(value), el("span", value)),
-    ref: () => refView(field, value, plain),
-    boolean: () => el("span", { class: "yesno" + (value ? " yes" : "") }, icon(value ? "check" : "close"), value ? t("yes") : t("no")),
-    rating: () => stars(value),
-    percent: () => meter(value),
-    date: () => dateView(entity, field, record),
-    datetime: () => dateView(entity, field, record),
+    ref: () => refView(getRecord(field.entity, value), text, plain),
+    boolean: () => el("span", { class: "yesno" + (value ? " yes" : "") }, icon(value ? "check" : "close"), text),
+    rating: () => el("span.stars", [1, 2, 3, 4, 5].map((one) => icon("star", one > value ? "" : "full")), hidden(text)),
+    percent: () => el("span.meter", el("span.track", { "aria-hidden": "true" },
+      el("span.fill", { css: { width: Math.max(0, Math.min(100, value)) + "%" } })), text),
+    date: () => dateView(record, field, text),
+    datetime: () => dateView(record, field, text),
     tags: () => el("span.tags", value.map((tag) => el("span.tag", tag))),
-    longtext: () => el("span.long", value),
   };
   if (Object.hasOwn(draw, field.type)) return draw[field.type]();
-  const watch = isNumeric(field) && watchOf(entity, field, value);
-  const text = el("span", { class: isNumeric(field) ? "figure" : "", dir: isNumeric(field) ? null : "auto" }, textOf(field, value));
-  return watch ? el("span.watched", text, badge(watch.label, "warn")) : text;
+  const watch = isNumeric(field) && watchOf(field, value);
+  return watch ? el("span.watched", el("span", text), badge(watch.label, "warn flat")) : el("span", { dir: "auto" }, text);
 }
 
-function refView(field, value, plain) {
-  const entity = app.entities.get(field.entity);
-  const found = getRecord(field.entity, value);
-  if (!found) return el("span.none", t("gone"));
-  const target = plain ? "" : recordHref(entity, found);
-  return target ? el("a", { href: target, class: "ref" }, titleOf(entity, found)) : el("span", titleOf(entity, found));
+function refView(target, text, plain) {
+  const href = !plain && target && recordHref(target);
+  return href ? el("a", { href }, text) : el("span", text);
 }
 
-function dateView(entity, field, record) {
-  const value = valueIn(record, field);
-  const late = isLate(entity, record, field);
-  const near = !late && isNear(entity, record, field);
-  const time = el("time", { datetime: value }, textOf(field, value));
-  if (!late && !near) return time;
-  return el("span", { class: "due " + (late ? "late" : "near") }, time,
-    el("span.due-note", late ? t("overdue") : formatDistance(value)));
+function dateView(record, field, text) {
+  const urgent = urgency(record, field);
+  const time = el("time", { datetime: get(record, field) }, text);
+  const note = urgent && el("span.due-note", urgent === "late" ? t("overdue") : formatDistance(get(record, field)));
+  return urgent ? el("span", { class: "due " + urgent }, time, note) : time;
 }
 
-function isNear(entity, record, field) {
-  const value = valueIn(record, field).slice(0, 10);
-  const due = /due|deadline|expire|until|respond|renew|deliver|return|back|needed/;
-  return due.test(field.id) && !isClosed(entity, record) && value >= app.today && value <= addDays(app.today, warnDays());
+function titleLink(record) {
+  const href = recordHref(record);
+  return el(href ? "a.title" : "span.title", { href: href || null, key: href && "open-" + record.id }, titleOf(record));
 }
 
-// --- states: nothing there, still loading, went wrong
+// Names and values of the fields that a record has.
+function factList(record, fields, kind = "facts") {
+  const shown = fields.filter((field) => has(record, field));
+  return shown.length > 0 && el("dl", { class: kind }, shown.map((field) => el("div", el("dt", field.label), el("dd", view(record, field)))));
+}
 
-function emptyState(entity, filtered, clear) {
-  const create = !filtered && may("create") && newHref(entity);
-  return el("div.state",
-    el("div.state-art", { "aria-hidden": "true" }, icon(filtered ? "search" : entity.icon || "box")),
-    el("h2", filtered ? t("nothing_found") : t("nothing_yet", { plural: small(entity.plural) })),
-    el("p", filtered ? t("nothing_found_hint") : t("nothing_yet_hint", { plural: small(entity.plural) })),
-    filtered && clear && button(t("clear_filters"), { click: clear, name: "close", key: "clear" }),
-    create && linkButton(t("new_one", { label: small(entity.label) }), create, { kind: "primary", name: "plus" }));
+// One line for a record: something before it, its name with a second line, its status, what else and its menu.
+function rowOf(record, { before, sub, facts, menu } = {}) {
+  return el("li.row", before, el("div.row-text", titleLink(record), sub && el("div.sub", sub)),
+    el("div.row-facts", facts, statusBadge(record)), menu && recordMenu(record));
+}
+
+function subText(record, count = 2) {
+  const fields = keyFields(kindOf(record), 5).filter((field) => !isDated(field) && has(record, field));
+  return fields.slice(0, count).map((field) => textIn(record, field)).join(" \u00b7 ");
+}
+
+function longText(record) {
+  const field = ofType(kindOf(record), "longtext")[0];
+  return field && has(record, field) ? textIn(record, field) : subText(record);
+}
+
+// --- states: nothing there, still loading, gone wrong
+
+function stateBox(name, title, text, ...actions) {
+  return el("div", { class: "state " + (name === "alert" ? "bad" : "") },
+    el("div.state-art", { "aria-hidden": "true" }, icon(name)), el("h2", title), el("p", text), actions);
+}
+
+function emptyState(entity, clear) {
+  const plural = small(entity.plural);
+  if (clear) return stateBox("search", t("nothing_found"), t("nothing_found_hint"), button(t("clear_filters"), clear, { icon: "close" }));
+  return stateBox(entity.icon, t("nothing_yet", { plural }), t("nothing_yet_hint", { plural }), newButton(entity));
 }
 
 function loadingState(kind) {
-  const rows = kind === "cards" || kind === "board" || kind === "dashboard" ? 6 : 8;
-  const bones = Array.from({ length: rows }, (none, place) => el("div", { class: "bone bone-" + (place % 3) },
-    el("span"), el("span"), el("span")));
-  return el("div", { class: "bones bones-" + kind, "aria-busy": "true" }, el("p.sr-only", t("loading")), bones);
+  const bones = Array.from({ length: 8 }, () => el("div.bone", el("span"), el("span"), el("span")));
+  return el("div", { class: "bones " + kind, "aria-busy": "true" }, el("p.sr-only", t("loading")), bones);
 }
 
 function errorState() {
-  return el("div.state.error",
-    el("div.state-art", { "aria-hidden": "true" }, icon("alert")),
-    el("h2", t("error_title")),
-    el("p", t("error_text")),
-    button(t("try_again"), { kind: "primary", click: () => { setReview("state", ""); }, name: "undo" }));
+  const again = () => { setReview("state", ""); focusTitle(); };
+  return stateBox("alert", t("error_title"), t("error_text"), button(t("try_again"), again, { kind: "primary", icon: "undo" }));
 }
 
-// --- toast: what just happened, and the way back. It stays until it is dismissed or two screens further on.
+function refusedState() {
+  return stateBox("shield", t("refused"), t("refused_hint", { role: currentRole().label }),
+    button(t("to_start"), hrefTo(homeScreen()), { kind: "primary" }));
+}
+
+// --- toast: what just happened, and the way back; it stays until it is dismissed or two screens further on
 
 function toast(text, undo) {
-  const box = el("div.toast", icon("check"), el("span.toast-text", text),
-    undo && button(t("undo"), { kind: "on-dark", key: "undo", click: () => { undo(); closeToast(); redraw(); say(t("undone")); focusTitle(); } }),
-    button("", { kind: "on-dark icon-only", name: "close", label: t("dismiss"), click: () => { closeToast(); focusTitle(); } }));
-  app.toasts.replaceChildren(box);
+  const done = () => { app.toasts.replaceChildren(); focusTitle(); };
+  const back = () => { undo(); redraw(); done(); say(t("undone")); };
+  app.toasts.replaceChildren(el("div.toast", icon("check"), el("span", text),
+    undo && button(t("undo"), back), button("", done, { icon: "close", label: t("dismiss") })));
   app.toastAge = 0;
 }
 
-function closeToast() {
-  app.toasts.replaceChildren();
-}
-
 function focusTitle() {
-  const title = document.getElementById("title");
-  if (title) title.focus();
+  (app.dialog.open ? byId("quick-title") : byId("title")).focus();
 }
 
-function confirmRemoval(entity, record, after) {
-  const title = titleOf(entity, record);
-  const undo = removeRecord(entity.id, record.id);
-  toast(t("deleted", { title }), undo);
-  after();
+// --- what one can do with a record
+
+function newButton(entity, kind = "primary") {
+  return may("create") && button(t("new_one", { label: small(entity.label) }), formHref(entity), { kind, icon: "plus", key: "new" });
 }
 
-// --- what a record offers: open, edit, next states, delete
+function statusItems(record) {
+  const status = may("edit") && statusOf(record);
+  return status ? nextStates(status).map((value) => [t("mark_as", { value: capital(value) }), "move", () => changeField(record, status.field, value)]) : [];
+}
 
-function recordMenu(entity, record, { text } = {}) {
-  const title = titleOf(entity, record);
+function removeItem(record, after) {
+  return may("delete") ? [[t("delete"), "trash", () => {
+    toast(t("deleted", { title: titleOf(record) }), removeRecord(kindOf(record), record.id));
+    after();
+  }]] : [];
+}
+
+function recordMenu(record) {
   const items = () => {
-    const stored = getRecord(entity.id, record.id) || record;
-    const list = [];
-    const target = recordHref(entity, stored);
-    if (target) list.push({ text: t("open"), name: "expand", click: () => { window.location.hash = target; } });
-    if (may("edit")) list.push({ text: t("edit"), name: "edit", click: () => { window.location.hash = editRecordHref(entity, stored); } });
-    const status = statusField(entity);
-    if (status && may("edit")) {
-      for (const value of nextStates(status, valueIn(stored, status))) {
-        list.push({ text: t("mark_as", { value: capital(value) }), name: "move", click: () => changeField(entity, stored, status, value) });
-      }
-    }
-    if (may("delete")) list.push({ text: t("delete"), name: "trash", click: () => confirmRemoval(entity, stored, redraw) });
-    return list;
+    const stored = latest(record);
+    const href = recordHref(stored);
+    return [...(href ? [[t("open"), "expand", () => goTo(href)]] : []),
+      ...(may("edit") ? [[t("edit"), "edit", () => goTo(formHref(kindOf(stored), stored))]] : []),
+      ...statusItems(stored), ...removeItem(stored, redraw)];
   };
-  if (!items().length) return null;
-  return menuButton(text || "", items, { kind: "quiet icon-only", name: "more", label: t("actions_for", { title }), key: "menu-" + record.id });
+  return items().length > 0 && menuButton(t("actions_for", { title: titleOf(record) }), items, { kind: "quiet", icon: "more", key: "menu-" + record.id });
+}
+
+// The one thing to do next with a record: its status one step on.
+function nextButton(record, kind) {
+  const status = statusOf(record);
+  const next = status && status.field.values[status.field.values.indexOf(status.value) + 1];
+  if (!next || isClosed(record) || !may("edit")) return null;
+  return button(t("mark_as", { value: capital(next) }), () => changeField(record, status.field, next), { kind, icon: "move", key: "next-" + record.id });
 }
 
 // --- search and filters above the rows of a screen
-
-function screenFilters(screen, entity) {
-  const named = (screen.filters || []).map((id) => fieldOf(entity, id));
-  const usual = entity.fields.filter((field) => field.type === "status" || field.type === "choice").slice(0, 3);
-  const fields = (named.length ? named : usual).filter((field) => filterChoices(entity, field).length);
-  for (const filter of filtersInRoute()) {
-    const field = fieldOf(entity, filter.field);
-    if (field && !fields.includes(field)) fields.push(field);
-  }
-  return fields;
-}
 
 // What a filter of a field offers: [value, text] pairs.
 function filterChoices(entity, field) {
   if (isDated(field)) return ["overdue", "today", "this_week", "next_30_days"].map((when) => [when, t(when)]);
   if (field.values) return field.values.map((value) => [value, capital(value)]);
-  if (field.type === "boolean") return [["true", t("yes")], ["false", t("no")]];
-  if (!["person", "ref", "rating", "tags"].includes(field.type)) return [];
-  const values = new Set(app.data.get(entity.id).flatMap((record) => valueIn(record, field)).filter((value) => !isEmpty(value)));
-  return [...values].map((value) => [String(value), field.type === "tags" ? value : textOf(field, value)]).sort((a, b) =>
-    intl("Collator", { numeric: true }).compare(a[1], b[1]));
+  if (!["boolean", "person", "ref", "rating", "tags"].includes(field.type)) return [];
+  const values = new Set(app.data.get(entity.id).flatMap((record) => get(record, field)).filter((value) => !isEmpty(value)));
+  const pairs = [...values].map((value) => [String(value), field.type === "tags" ? value : textOf(field, value)]);
+  return pairs.sort((a, b) => intl("Collator", { numeric: true }).compare(a[1], b[1]));
+}
+
+function screenFilters(screen, entity) {
+  const usual = ofType(entity, "status", "choice").slice(0, 3).map((field) => field.id);
+  const ids = screen.filters && screen.filters.length ? screen.filters : usual;
+  const all = new Set([...ids, ...filtersInRoute().map((filter) => filter.field)]);
+  return [...all].map((id) => fieldOf(entity, id)).filter((field) => field && filterChoices(entity, field).length);
 }
 
 // The rows that search and filters leave over.
 function shownRecords(entity) {
   const words = param("q").toLowerCase().split(/\s+/).filter(Boolean);
-  const filters = filtersInRoute().filter((filter) => fieldOf(entity, filter.field));
-  return listRecords(entity.id).filter((record) =>
-    filters.every((filter) => matchesFilter(entity, record, filter)) && matchesSearch(entity, record, words));
-}
-
-function isFiltered() {
-  return Boolean(param("q")) || filtersInRoute().length > 0;
+  const filters = filtersInRoute();
+  return listRecords(entity).filter((record) => filters.every((filter) => matches(record, filter))
+    && words.every((word) => searchText(record).includes(word)));
 }
 
 function clearFilters() {
-  const changes = { q: "", page: "" };
-  for (const name of [...app.route.params.keys()]) if (/^[fw]\./.test(name)) changes[name] = "";
-  setParams(changes);
+  const names = [...app.route.params.keys()].filter((name) => /^[fw]\.|^q$|^page$|^period$/.test(name));
+  setParams(Object.fromEntries(names.map((name) => [name, ""])));
   redraw();
+  focusTitle();
   say(t("filters_cleared"));
 }
 
 function toolbar(screen, entity, update, extras) {
-  const onSearch = (event) => { setParams({ q: event.target.value, page: "" }); update(); };
-  const search = el("input", { type: "search", id: "search", value: param("q"), placeholder: t("search_in", { plural: small(entity.plural) }),
-    "aria-label": t("search_in", { plural: small(entity.plural) }), autocomplete: "off", on: { input: onSearch } });
-  const filters = screenFilters(screen, entity).map((field) => filterBox(entity, field, update));
+  const label = t("search_in", { plural: small(entity.plural) });
+  const oninput = (event) => { setParams({ q: event.target.value, page: "" }); update(); };
   return el("div.toolbar", { role: "search", "aria-label": t("search_and_filter") },
-    el("div.search", icon("search"), search), filters, el("div.extras", extras));
+    el("div.search", icon("search"), el("input", { type: "search", id: "search", value: param("q"), placeholder: label, "aria-label": label, autocomplete: "off", oninput })),
+    screenFilters(screen, entity).map((field) => filterBox(entity, field, update)), extras && el("div.extras", extras));
 }
 
-// One filter: a button that shows what is chosen, and a box of checkmarks behind it.
+// One filter: a button that shows how many are chosen, and checkmarks behind it; of times one alone.
 function filterBox(entity, field, update) {
   const name = (isDated(field) ? "w." : "f.") + field.id;
-  const label = el("span", field.label);
+  const chosen = () => app.route.params.getAll(name);
   const count = el("span.count");
   const show = () => {
-    const chosen = app.route.params.getAll(name);
-    count.textContent = chosen.length ? formatNumber(chosen.length) : "";
-    count.hidden = !chosen.length;
-    box.classList.toggle("on", chosen.length > 0);
+    count.textContent = chosen().length ? num(chosen().length) : "";
+    box.classList.toggle("on", chosen().length > 0);
   };
-  const inputs = filterChoices(entity, field).map(([value, text]) => {
-    const input = el("input", { type: "checkbox", value, checked: app.route.params.getAll(name).includes(value), on: { change: () => onFilter(input) } });
-    return [input, el("label.choice", input, el("span", text))];
-  });
-  const onFilter = (changedInput) => {
-    if (isDated(field)) for (const [input] of inputs) if (input !== changedInput) input.checked = false;
-    setParams({ [name]: inputs.filter(([input]) => input.checked).map(([input]) => input.value), page: "" });
+  const onchange = (event) => {
+    if (isDated(field)) for (const input of inputs) if (input !== event.target) input.checked = false;
+    setParams({ [name]: inputs.filter((input) => input.checked).map((input) => input.value), page: "" });
     show();
     update();
   };
-  const box = el("details.filter", { on: { keydown: onFilterKey, toggle: onFilterToggle } },
-    el("summary.button", { "data-key": "filter-" + field.id }, label, count, icon("down")),
-    el("fieldset.filter-box", el("legend.sr-only", field.label), inputs.map(([, row]) => row)));
+  const choices = filterChoices(entity, field);
+  const inputs = choices.map(([value]) => el("input", { type: "checkbox", value, checked: chosen().includes(value), onchange }));
+  const box = el("details.filter", { onkeydown: onFilterKey, ontoggle: onFilterToggle },
+    el("summary.button", { key: "filter-" + field.id }, el("span", field.label), count, icon("down")),
+    el("fieldset.filter-box", el("legend.sr-only", field.label), inputs.map((input, place) => el("label.choice", input, el("span", choices[place][1])))));
   show();
   return box;
 }
@@ -7432,852 +7354,587 @@ function filterBox(entity, field, update) {
 function onFilterKey(event) {
   if (event.key !== "Escape") return;
   event.currentTarget.open = false;
-  event.currentTarget.querySelector("summary").focus();
+  event.currentTarget.firstChild.focus();
+}
+
+function closeFilters(target) {
+  for (const box of document.querySelectorAll("details.filter[open]")) if (!box.contains(target)) box.open = false;
 }
 
 function onFilterToggle(event) {
-  if (!event.currentTarget.open) return;
-  for (const other of document.querySelectorAll("details.filter[open]")) if (other !== event.currentTarget) other.open = false;
-  const panel = event.currentTarget.querySelector(".filter-box");
-  panel.classList.remove("to-end");
-  const box = panel.getBoundingClientRect();
-  if (box.right > document.documentElement.clientWidth || box.left < 0) panel.classList.add("to-end");
+  const box = event.currentTarget;
+  if (!box.open) return;
+  closeFilters(box);
+  box.classList.remove("to-end");
+  const { left, right } = box.lastChild.getBoundingClientRect();
+  box.classList.toggle("to-end", left < 0 || right > document.documentElement.clientWidth);
 }
 
-// A screen of records: a heading, search and filters, and rows that are drawn anew with each of them.
-function recordScreen(screen, { draw, note, extras, actions }) {
-  const entity = app.entities.get(screen.entity);
-  const results = el("div.results");
-  const count = el("p.result-count");
+// A screen of records: a heading, search and filters, and rows that `draw` makes anew with each of them.
+function recordScreen(screen, draw, { note, extras, actions = [] } = {}) {
+  const entity = entityOf(screen);
+  const results = el("div");
+  const count = el("p");
   const update = (quiet) => {
     const records = shownRecords(entity);
-    const all = listRecords(entity.id).length;
-    count.textContent = records.length === all ? countOf(entity, all) : t("count_of", { shown: formatNumber(records.length), all: countOf(entity, all) });
-    results.replaceChildren(records.length || !listRecords(entity.id).length || isFiltered() ? drawRows(records) : emptyState(entity));
+    const all = listRecords(entity).length;
+    const filtered = param("q") || filtersInRoute().length;
+    count.textContent = records.length === all ? countOf(entity, all) : t("count_of", { shown: records.length, all: countOf(entity, all) });
+    results.replaceChildren(records.length ? draw(records, update) : emptyState(entity, all && filtered && clearFilters));
     if (quiet !== true) say(count.textContent);
   };
-  const drawRows = (records) => (records.length ? draw(entity, records, update) : emptyState(entity, isFiltered(), clearFilters));
-  const create = may("create") && newHref(entity);
-  const head = pageHead({ title: screen.title, note: note || count, actions: [
-    ...(actions || []),
-    create && linkButton(t("new_one", { label: small(entity.label) }), create, { kind: "primary create", name: "plus", key: "new" }),
-  ].filter(Boolean) });
-  const body = app.blocked ? app.blocked(screen.type) : [toolbar(screen, entity, update, extras), results];
-  if (!app.blocked) update(true);
-  return [head, body];
+  const head = pageHead(screen.title, { note: note || count, actions: [actions, newButton(entity, "primary create")] });
+  if (app.blocked) return [head, app.blocked(screen.type)];
+  update(true);
+  return [head, toolbar(screen, entity, update, extras), results];
 }
 
-// Earlier and later pages of a long list.
-function pager(total, size, update) {
-  const pages = Math.max(1, Math.ceil(total / size));
+// Which of `total` rows are on the present page, and buttons for the pages before and after.
+function pager(total, update) {
+  const size = { compact: 25, comfortable: 20, roomy: 12 }[app.blueprint.theme.density];
+  const pages = Math.ceil(total / size);
   const page = Math.min(pages, Math.max(1, Number(param("page")) || 1));
+  const from = (page - 1) * size;
   const turn = (to) => () => {
-    setParams({ page: to > 1 ? String(to) : "" });
+    setParams({ page: to > 1 ? to : "" });
     update();
-    const again = document.querySelector(".pager button:not(:disabled)");
-    if (again) again.focus();
+    byKey("page").focus();
   };
-  const view = pages > 1 && el("nav.pager", { "aria-label": t("pages") },
-    el("span", t("page_of", { from: formatNumber((page - 1) * size + 1), to: formatNumber(Math.min(total, page * size)), all: formatNumber(total) })),
-    button(t("previous"), { name: "previous", click: turn(page - 1), disabled: page <= 1 }),
-    button(t("next"), { name: "next", click: turn(page + 1), disabled: page >= pages }));
-  return { from: (page - 1) * size, to: page * size, view };
+  return { from, to: from + size, view: pages > 1 && el("nav.pager", { "aria-label": t("pages") },
+    el("span", { key: "page", tabindex: -1 }, t("page_of", { from: from + 1, to: Math.min(total, from + size), all: total })),
+    button(t("previous"), turn(page - 1), { icon: "previous", disabled: page <= 1 }),
+    button(t("next"), turn(page + 1), { icon: "next", disabled: page >= pages })) };
 }
 
-function pageSize() {
-  const sizes = { compact: 25, comfortable: 20, roomy: 12 };
-  return sizes[app.blueprint.theme.density];
-}
-
-// A pair of radio buttons that looks like one switch. `choices` are [value, text].
-function segmented(label, name, chosen, choices, choose) {
-  return el("fieldset.segmented", el("legend.sr-only", label),
-    choices.map(([value, text]) => el("label",
-      el("input", { type: "radio", name, value, checked: value === chosen, "data-key": name + "-" + value, on: { change: () => choose(value) } }),
-      el("span", text))));
-}
-
-function selectBox(label, id, chosen, choices, choose) {
-  return el("label.select-box", el("span", label),
-    el("select", { id, on: { change: (event) => choose(event.target.value) } },
-      choices.map(([value, text]) => el("option", { value, selected: value === chosen }, text))));
+// A table of texts: the first column names the row, the others are numbers.
+function numbersTable(caption, head, rows, foot) {
+  const line = (cells, tag) => el("tr", cells.map((text, place) => (place && tag === "td" ? el("td.number", text)
+    : el(place ? "th.number" : "th", { scope: tag === "td" ? "row" : "col" }, text))));
+  return el("table.table.plain", el("caption.sr-only", caption), el("thead", line(head, "th")),
+    el("tbody", rows.map((cells) => line(cells, "td"))), foot && el("tfoot", line(foot, "td")));
 }
 """,
     "rows": r"""
-// Lists, cards and the inbox.
-
+// Lists, cards, boards and the inbox.
 function listView(screen) {
-  return recordScreen(screen, {
-    draw: (entity, records, update) => {
-      const sorted = sortRecords(entity, records);
-      const pages = pager(sorted.length, pageSize(), update);
-      const rows = sorted.slice(pages.from, pages.to);
-      return el("div.panel-box",
-        app.narrow ? rowCards(screen, entity, rows) : recordTable(screen, entity, rows, update), pages.view);
-    },
-    extras: app.narrow && sortSelect(screen),
-  });
+  return recordScreen(screen, (records, update) => {
+    const sorted = sortedRecords(screen, records);
+    const { from, to, view: pages } = pager(sorted.length, update);
+    const rows = sorted.slice(from, to);
+    return el("div.sheet", app.narrow ? el("ul", rows.map((one) => el("li.row-card", cardOf(one, columnsOf(screen))))) : recordTable(screen, rows, update), pages);
+  }, { extras: app.narrow && sortSelect(screen) });
 }
 
-function sortRecords(entity, records) {
-  const name = param("sort");
-  const field = fieldOf(entity, name.replace("-", ""));
-  if (!field) return records;
-  const sorted = records.slice().sort(compareBy(entity, field));
-  return name.startsWith("-") ? sorted.reverse() : sorted;
+function sortedRecords(screen, records) {
+  const field = fieldOf(entityOf(screen), param("sort").replace("-", ""));
+  return field ? sortBy(records, field, param("sort").startsWith("-")) : records;
 }
 
 function sortSelect(screen) {
-  const entity = app.entities.get(screen.entity);
-  const choices = columnsOf(screen, entity).flatMap((field) => [
-    [field.id, t("ascending", { label: field.label })], ["-" + field.id, t("descending", { label: field.label })]]);
-  return selectBox(t("sort_by"), "sort", param("sort"), [["", t("usual_order")], ...choices], (value) => { setParams({ sort: value, page: "" }); redraw(); });
+  const choices = columnsOf(screen).flatMap(({ id, label }) => [[id, t("ascending", { label })], ["-" + id, t("descending", { label })]]);
+  return selectBox(t("sort_by"), "sort", param("sort"), [["", t("usual_order")], ...choices], (sort) => { setParams({ sort, page: "" }); redraw(); });
 }
 
-function recordTable(screen, entity, records, update) {
-  const room = Math.max(3, Math.floor((app.main.clientWidth - 60) / 138));
-  const columns = columnsOf(screen, entity).slice(0, room);
-  const head = columns.map((field) => sortHeader(field, update));
-  const body = records.map((record) => tableRow(entity, columns, record));
-  return el("div.table-wrap", el("table.table",
-    el("caption.sr-only", screen.title + ". " + t("sort_hint")),
-    el("thead", el("tr", head, el("td.end"))),
-    el("tbody", body)));
+function isRight(field) {
+  return isNumeric(field) && field.type !== "rating" && field.type !== "percent";
+}
+
+function recordTable(screen, records, update) {
+  const room = Math.max(3, Math.floor((app.main.clientWidth - (param("open") ? 500 : 100)) / 140));
+  const columns = columnsOf(screen).slice(0, room);
+  return el("div.wide", el("table.table", el("caption.sr-only", screen.title + ". " + t("sort_hint")),
+    el("thead", el("tr", columns.map((field) => sortHeader(field, update)), el("td"))),
+    el("tbody", records.map((record) => tableRow(record, columns)))));
 }
 
 function sortHeader(field, update) {
-  const [sort, down] = [param("sort").replace("-", ""), param("sort").startsWith("-")];
-  const on = sort === field.id;
-  const next = on && !down ? "-" + field.id : on && down ? "" : field.id;
-  const click = () => {
-    setParams({ sort: next, page: "" });
+  const on = param("sort").replace("-", "") === field.id;
+  const down = on && param("sort").startsWith("-");
+  const onclick = () => {
+    setParams({ sort: down ? "" : (on ? "-" : "") + field.id, page: "" });
     update();
-    const again = document.querySelector('[data-key="sort-' + field.id + '"]');
-    if (again) again.focus();
+    byKey("sort-" + field.id).focus();
   };
-  return el("th", { scope: "col", class: isNumeric(field) && field.type !== "rating" ? "number" : "", "aria-sort": on ? (down ? "descending" : "ascending") : null },
-    el("button", { type: "button", class: "sort" + (on ? " on" : ""), "data-key": "sort-" + field.id, on: { click } },
-      el("span", field.label), icon(on ? (down ? "down" : "up") : "sort")));
+  return el("th", { scope: "col", class: isRight(field) ? "number" : "", "aria-sort": on ? (down ? "descending" : "ascending") : null },
+    el("button.sort", { type: "button", key: "sort-" + field.id, onclick }, el("span", field.label), icon(on ? (down ? "down" : "up") : "sort")));
 }
 
-function tableRow(entity, columns, record) {
-  const target = recordHref(entity, record);
+function tableRow(record, columns) {
+  const href = recordHref(record);
   const cells = columns.map((field, place) => {
-    const kind = isNumeric(field) && field.type !== "rating" && field.type !== "percent" ? "number" : "";
-    if (place) return el("td", { class: kind + (field.type === "longtext" ? " clamp" : "") }, valueView(entity, field, record));
-    const text = textOf(field, valueIn(record, field)) || titleOf(entity, record);
-    return el("th", { scope: "row" }, target ? el("a", { href: target, "data-key": "open-" + record.id, class: "row-link" }, text) : text);
+    if (place) return el("td", { class: isRight(field) ? "number" : "" }, view(record, field));
+    const text = textIn(record, field) || titleOf(record);
+    return el("th", { scope: "row" }, href ? el("a.title", { href, key: "open-" + record.id }, text) : text);
   });
-  const open = (event) => {
-    if (target && !event.target.closest("a, button, input") && !String(window.getSelection())) window.location.hash = target;
+  const onclick = (event) => {
+    if (href && !event.target.closest("a, button") && !String(window.getSelection())) byKey("open-" + record.id).click();
   };
-  const current = param("open") === entity.id + "/" + record.id;
-  return el("tr", { class: (target ? "open-able" : "") + (current ? " current" : ""), on: { click: open } }, cells, el("td.end", recordMenu(entity, record)));
-}
-
-function rowCards(screen, entity, records) {
-  const columns = columnsOf(screen, entity);
-  return el("ul.row-cards", records.map((record) => el("li", rowCard(entity, columns, record))));
-}
-
-function rowCard(entity, columns, record) {
-  const status = statusField(entity);
-  const facts = columns.filter((field) => field.id !== entity.display && field !== status && !isEmpty(valueIn(record, field))).slice(0, 4);
-  return el("article.row-card",
-    el("div.row-card-head", titleLink(entity, record), recordMenu(entity, record)),
-    status && statusBadge(status, valueIn(record, status)),
-    factList(entity, facts, record));
-}
-
-function titleLink(entity, record, extra) {
-  const target = recordHref(entity, record);
-  const title = titleOf(entity, record);
-  const attrs = { class: "title-link " + (extra || ""), "data-key": "open-" + record.id };
-  return target ? el("a", { ...attrs, href: target }, title) : el("span", attrs, title);
-}
-
-function factList(entity, fields, record) {
-  return fields.length ? el("dl.facts", fields.map((field) => el("div",
-    el("dt", field.label), el("dd", valueView(entity, field, record))))) : null;
+  const current = param("open").endsWith("/" + record.id);
+  return el("tr", { class: (href ? "can-open" : "") + (current ? " current" : ""), onclick }, cells, el("td.end", recordMenu(record)));
 }
 
 function cardsView(screen) {
-  return recordScreen(screen, {
-    draw: (entity, records, update) => {
-      const pages = pager(records.length, pageSize(), update);
-      const sorted = sortRecords(entity, records).slice(pages.from, pages.to);
-      return el("div", el("ul.cards", sorted.map((record) => el("li", bigCard(screen, entity, record)))), pages.view);
-    },
-    extras: sortSelect(screen),
+  return recordScreen(screen, (records, update) => {
+    const { from, to, view: pages } = pager(records.length, update);
+    const fields = screen.columns ? columnsOf(screen) : keyFields(entityOf(screen), 4);
+    const cards = sortedRecords(screen, records).slice(from, to).map((one) => el("li.card", cardOf(one, fields, glyph(one), nextButton(one, "quiet"))));
+    return el("div", el("ul.cards", cards), pages);
+  }, { extras: sortSelect(screen) });
+}
+
+function cardOf(record, fields, before, next) {
+  const { display } = kindOf(record);
+  const shown = fields.filter((field) => field.id !== display && field.type !== "status" && has(record, field)).slice(0, 4);
+  return [el("div.card-head", before, el("h2", titleLink(record)), recordMenu(record)), factList(record, shown),
+    (next || statusOf(record)) && el("div.card-foot", statusBadge(record), next)];
+}
+
+// --- boards: a column for each value; a card moves by dragging or by its menu
+
+function boardView(screen) {
+  return recordScreen(screen, (records) => {
+    const field = fieldOf(entityOf(screen), screen.groupBy);
+    const inColumn = (value) => records.filter((record) => get(record, field) === value);
+    const rest = records.filter((record) => !field.values.includes(get(record, field)));
+    const columns = field.values.map((value) => boardColumn(field, value, inColumn(value)));
+    return el("div.board", { css: { "--columns": columns.length + (rest.length ? 1 : 0) } }, columns, rest.length > 0 && boardColumn(field, "", rest));
   });
 }
 
-function bigCard(screen, entity, record) {
-  const status = statusField(entity);
-  const named = screen.columns ? columnsOf(screen, entity) : keyFields(entity, 4);
-  const facts = named.filter((field) => field.id !== entity.display && field !== status && !isEmpty(valueIn(record, field))).slice(0, 4);
-  return el("article.card",
-    el("div.card-head",
-      el("span", { class: "glyph hue-" + hashOf(record.id, 6), "aria-hidden": "true" }, icon(entity.icon || "circle")),
-      el("h2.card-title", titleLink(entity, record)),
-      recordMenu(entity, record)),
-    factList(entity, facts, record),
-    status && el("div.card-foot", statusBadge(status, valueIn(record, status)), nextButton(entity, record, status)));
+function boardColumn(field, value, records) {
+  const name = value ? capital(value) : t("no_value");
+  const most = Number(param("most." + value)) || 20;
+  const more = () => { setParams({ ["most." + value]: most + 40 }); redraw(); };
+  return el("section.column", { "aria-label": t("column", { name, count: records.length }), ...dropTarget((record) => moveCard(record, field, value)) },
+    el("h2", el("span", { class: "pip " + toneOf(field, value) }), name, el("span.count", num(records.length))),
+    records.length ? el("ul.stack", records.slice(0, most).map((record) => ticket(record, field))) : el("p.quiet", t("column_empty")),
+    records.length > most && button(t("show_more", { count: records.length - most }), more, { kind: "quiet", key: "more-" + value }));
 }
 
-// The one thing to do next with a record: its status one step on.
-function nextButton(entity, record, status, kind) {
-  const value = valueIn(record, status);
-  const place = status.values.indexOf(value);
-  if (!may("edit") || isClosed(entity, record) || place < 0 || place >= status.values.length - 1) return null;
-  const next = status.values[place + 1];
-  return button(t("mark_as", { value: capital(next) }), { kind: kind || "quiet", name: "move", key: "next-" + record.id,
-    click: () => changeField(entity, record, status, next) });
+function ticket(record, field) {
+  const fields = keyFields(kindOf(record), 5).filter((one) => one !== field && has(record, one));
+  const person = fields.find((one) => one.type === "person");
+  const date = fields.find(isDated);
+  const rest = fields.filter((one) => one !== person && one !== date).slice(0, 2);
+  const items = () => field.values.map((value) => [capital(value), "blank", () => moveCard(record, field, value),
+    get(latest(record), field) === value]);
+  const move = may("edit") && menuButton(t("move_card", { title: titleOf(record) }), items, { kind: "quiet", icon: "move", key: "move-" + record.id });
+  return el("li.ticket", dragSource(record), el("div.card-head", el("h3", titleLink(record)), move),
+    el("div.sub", rest.map((one) => el("span", view(record, one, true)))),
+    el("div.card-foot", date ? view(record, date) : el("span"), person && el("span", { title: get(record, person) }, avatar(get(record, person)), hidden(get(record, person)))));
+}
+
+function moveCard(record, field, value) {
+  if (get(record, field) === value) return;
+  changeField(record, field, value);
+  say(t("moved", { title: titleOf(record), value: capital(value) }));
+}
+
+function dragSource(record) {
+  if (!may("edit")) return {};
+  return { draggable: "true", ondragstart: (event) => event.dataTransfer.setData("text/plain", kindOf(record).id + "/" + record.id) };
+}
+
+function dropTarget(act) {
+  const over = (on) => (event) => { event.preventDefault(); event.currentTarget.classList.toggle("over", on); };
+  return { ondragover: over(true), ondragleave: over(false), ondrop: (event) => {
+    over(false)(event);
+    const [entity, id] = event.dataTransfer.getData("text/plain").split("/");
+    const record = app.entities.has(entity) && getRecord(entity, id);
+    if (record && may("edit")) act(record);
+  } };
 }
 
 // --- inbox: the messages on one side, the chosen one on the other
 
 function inboxView(screen) {
-  const entity = app.entities.get(screen.entity);
-  const unread = listRecords(entity.id).filter((record) => isUnread(entity, record)).length;
-  return recordScreen(screen, {
-    note: t("unread", { count: formatNumber(unread) }),
-    draw: (same, records) => {
-      const date = leadDate(entity);
-      const sorted = date ? records.slice().sort(compareBy(entity, date)).reverse() : records;
-      const chosen = sorted.find((record) => record.id === app.route.record);
-      return el("div", { class: "inbox" + (chosen ? " reading" : "") },
-        el("ul.inbox-list", { "aria-label": screen.title }, sorted.slice(0, 100).map((record) => inboxRow(screen, entity, record, date))),
-        chosen ? inboxReader(screen, entity, chosen) : el("div.inbox-none", icon("inbox"), el("p", t("choose_one"))));
-    },
-  });
+  const entity = entityOf(screen);
+  return recordScreen(screen, (records) => {
+    const date = leadDate(entity);
+    const sorted = date ? sortBy(records, date, true) : records;
+    const chosen = sorted.find((record) => record.id === app.route.record);
+    if (chosen && isUnread(chosen)) {
+      app.seen.add(entity.id + "/" + chosen.id);
+      changed();
+    }
+    return el("div", { class: "inbox sheet" + (chosen ? " reading" : "") },
+      el("ul", { "aria-label": screen.title }, sorted.slice(0, 100).map((record) => inboxRow(screen, record, date, chosen))),
+      chosen ? el("section.quick", { "aria-labelledby": "quick-title" }, inboxReader(screen, chosen)) : el("div.state", icon("inbox"), el("p", t("choose_one"))));
+  }, { note: t("unread", { count: unreadCount(entity) }) });
 }
 
-// Read is what was opened here, and everything whose status says that it is dealt with.
-function isUnread(entity, record) {
-  return !app.seen.has(entity.id + "/" + record.id) && !isClosed(entity, record) && hashOf(record.id, 3) > 0;
+// Unread is what nobody opened here and what is not dealt with; some were read before.
+function isUnread(record) {
+  return !app.seen.has(kindOf(record).id + "/" + record.id) && !isClosed(record) && hue(record.id) > "hue-1";
 }
 
-function snippetOf(entity, record) {
-  const field = firstField(entity, (one) => one.type === "longtext") || keyFields(entity, 1)[0];
-  return field ? textOf(field, valueIn(record, field)) : "";
+function unreadCount(entity) {
+  return listRecords(entity).filter(isUnread).length;
 }
 
-function inboxRow(screen, entity, record, date) {
-  const chosen = record.id === app.route.record;
-  const unread = isUnread(entity, record);
-  const person = firstField(entity, (field) => field.type === "person");
-  const status = statusField(entity);
-  const local = Object.fromEntries([...app.route.params.keys()].filter((name) => !reviewParams().includes(name))
-    .map((name) => [name, app.route.params.getAll(name)]));
-  return el("li", el("a", { class: "inbox-row" + (unread ? " unread" : ""), href: hrefTo(screen.id, record.id, local),
-    "aria-current": chosen ? "true" : null, "data-key": "row-" + record.id },
-  el("span.inbox-top",
-    el("span.inbox-who", unread && el("span.dot"), unread && hiddenText(t("unread_mark")),
-      person ? textOf(person, valueOf(record, person.id)) || entity.label : entity.label),
-    date && el("time", { datetime: valueIn(record, date) }, formatDate(valueIn(record, date), { day: "numeric", month: "short" }))),
-  el("span.inbox-subject", titleOf(entity, record)),
-  el("span.inbox-snippet", snippetOf(entity, record)),
-  status && statusBadge(status, valueIn(record, status))));
+function inboxRow(screen, record, date, chosen) {
+  const person = ofType(kindOf(record), "person").find((field) => has(record, field));
+  const unread = isUnread(record);
+  const { params } = app.route;
+  return el("li", el("a.inbox-row", { class: unread ? "inbox-row unread" : "inbox-row", href: address(screen.id, record.id, params), "aria-current": record === chosen ? "true" : null, key: "row-" + record.id },
+    el("span.inbox-top", el("span", unread && el("span.dot"), unread && hidden(t("unread_mark")), person ? textIn(record, person) : kindOf(record).label),
+      date && has(record, date) && el("time", formatDate(get(record, date), { day: "numeric", month: "short" }))),
+    el("strong", titleOf(record)), el("span.clip", longText(record)), statusBadge(record)));
 }
 
-function inboxReader(screen, entity, record) {
-  app.seen.add(entity.id + "/" + record.id);
-  keepData();
-  const status = statusField(entity);
-  const long = entity.fields.filter((field) => field.type === "longtext" && !isEmpty(valueIn(record, field)));
-  const facts = entity.fields.filter((field) => !long.includes(field) && field.type !== "longtext" && field.id !== entity.display && field !== status);
-  const detail = screenFor(entity.id, "detail");
-  return el("section.reader", { "aria-labelledby": "reader-title" },
-    el("a.back.reader-back", { href: hrefTo(screen.id) }, icon("previous", "flip"), el("span", screen.title)),
-    el("div.reader-head", el("h2", { id: "reader-title", tabindex: "-1" }, titleOf(entity, record)), recordMenu(entity, record)),
-    status && el("div.reader-status", statusBadge(status, valueIn(record, status))),
-    long.map((field) => el("p.reader-body", { dir: "auto" }, valueIn(record, field))),
-    factList(entity, facts, record),
-    el("div.actions",
-      status && nextButton(entity, record, status, "primary"),
-      button(t("mark_unread"), { name: "mail", key: "unread", click: () => {
-        app.seen.delete(entity.id + "/" + record.id);
-        keepData();
-        go(screen.id);
-      } }),
-      detail && linkButton(t("open_record"), hrefTo(detail.id, record.id), { name: "expand" })));
-}
-""",
-    "board": r"""
-// Boards: a column for each value; a card moves by dragging or by its menu.
-
-function boardView(screen) {
-  return recordScreen(screen, {
-    draw: (entity, records) => {
-      const field = fieldOf(entity, screen.groupBy);
-      const columns = field.values.map((value) => ({ value, records: records.filter((record) => valueIn(record, field) === value) }));
-      const rest = records.filter((record) => !field.values.includes(valueIn(record, field)));
-      if (rest.length) columns.push({ value: "", records: rest });
-      return app.narrow ? narrowBoard(entity, field, columns) : el("div.board", { css: { "--columns": columns.length } },
-        columns.map((column) => boardColumn(entity, field, column)));
-    },
-  });
-}
-
-function boardColumn(entity, field, column) {
-  const name = column.value ? capital(column.value) : t("no_value");
-  const most = Number(param("most." + column.value)) || 20;
-  const more = column.records.length - most;
-  const list = el("ul.stack", column.records.slice(0, most).map((record) => boardCard(entity, field, record)));
-  const drop = (event) => {
-    event.preventDefault();
-    node.classList.remove("over");
-    const id = event.dataTransfer.getData("text/plain");
-    const record = getRecord(entity.id, id);
-    if (record && may("edit")) moveCard(entity, field, record, column.value);
-  };
-  const node = el("section.column", { "aria-label": t("column", { name, count: formatNumber(column.records.length) }), on: {
-    dragover: (event) => { event.preventDefault(); node.classList.add("over"); },
-    dragleave: () => node.classList.remove("over"),
-    drop,
-  } },
-  el("h2.column-head", el("span", { class: "pip " + toneOf(field, column.value) }), name, el("span.count", formatNumber(column.records.length))),
-  column.records.length ? list : el("p.column-empty", t("column_empty")),
-  more > 0 && button(t("show_more", { count: formatNumber(more) }), { kind: "quiet", key: "more-" + column.value,
-    click: () => { setParams({ ["most." + column.value]: String(most + 40) }); redraw(); } }));
-  return node;
-}
-
-// On a phone one column at a time, with all of them to choose from.
-function narrowBoard(entity, field, columns) {
-  const chosen = columns.find((column) => column.value === param("column")) || columns.find((column) => column.records.length) || columns[0];
-  const tabs = el("div.column-tabs", { role: "group", "aria-label": field.label }, columns.map((column) => el("button", {
-    type: "button", class: "chip", "aria-pressed": String(column === chosen), "data-key": "column-" + column.value,
-    on: { click: () => { setParams({ column: column.value }); redraw(); } },
-  }, column.value ? capital(column.value) : t("no_value"), el("span.count", formatNumber(column.records.length)))));
-  return el("div.narrow-board", tabs, boardColumn(entity, field, chosen));
-}
-
-function boardCard(entity, field, record) {
-  const facts = keyFields(entity, 5).filter((one) => one.id !== field.id && one.type !== "status" && !isEmpty(valueOf(record, one.id)));
-  const person = facts.find((one) => one.type === "person");
-  const date = facts.find(isDated);
-  const rest = facts.filter((one) => one !== person && one !== date).slice(0, 2);
-  const grab = (event) => {
-    event.dataTransfer.setData("text/plain", record.id);
-    event.dataTransfer.effectAllowed = "move";
-    node.classList.add("dragged");
-  };
-  const node = el("li.ticket", { draggable: may("edit") && !app.narrow ? "true" : null, on: { dragstart: grab, dragend: () => node.classList.remove("dragged") } },
-    el("div.ticket-head", titleLink(entity, record), may("edit") && moveMenu(entity, field, record)),
-    rest.length ? el("div.ticket-facts", rest.map((one) => el("span", valueView(entity, one, record, { plain: true })))) : null,
-    el("div.ticket-foot",
-      date ? valueView(entity, date, record) : el("span"),
-      person && el("span", { title: valueOf(record, person.id) }, avatar(valueOf(record, person.id)), hiddenText(valueOf(record, person.id)))));
-  return node;
-}
-
-function moveMenu(entity, field, record) {
-  const title = titleOf(entity, record);
-  return menuButton("", () => field.values.map((value) => ({
-    text: capital(value), current: valueOf(getRecord(entity.id, record.id) || record, field.id) === value,
-    click: () => moveCard(entity, field, record, value),
-  })), { kind: "quiet icon-only", name: "move", label: t("move_card", { title }), key: "move-" + record.id });
-}
-
-function moveCard(entity, field, record, value) {
-  if (valueIn(record, field) === value) return;
-  if (app.narrow) setParams({ column: value });
-  changeField(entity, record, field, value);
-  say(t("moved", { title: titleOf(entity, record), value: capital(value) }));
+function inboxReader(screen, record) {
+  const entity = kindOf(record);
+  const unread = () => { app.seen.delete(entity.id + "/" + record.id); app.seen.add("-"); changed(); goTo(hrefTo(screen.id)); };
+  const detail = screenFor(entity, "detail");
+  return [el("a.back", { href: hrefTo(screen.id) }, icon("previous", "flip"), el("span", screen.title)),
+    el("div.card-head", el("h2", { id: "quick-title", tabindex: -1 }, titleOf(record)), recordMenu(record)),
+    statusBadge(record) && el("div", statusBadge(record)), notesOf(record),
+    factList(record, factFields(record), "fact-grid"),
+    el("div.actions", nextButton(record, "primary"), button(t("mark_unread"), unread, { icon: "mail" }),
+      detail && button(t("open_record"), hrefTo(detail.id, record.id), { icon: "expand" }))];
 }
 """,
     "dates": r"""
 // Calendars and timelines.
-
 function calendarView(screen) {
-  const kind = app.narrow ? "agenda" : param("view") || "month";
-  const at = /^\d{4}-\d\d-\d\d$/.test(param("at")) ? param("at") : app.today;
+  const kinds = ["month", "week", "agenda"];
+  const kind = app.narrow ? "agenda" : kinds.find((one) => one === param("view")) || "month";
   const choose = (value) => { setParams({ view: value === "month" ? "" : value }); redraw(); };
-  const switcher = !app.narrow && segmented(t("view"), "view", kind, [["month", t("month")], ["week", t("week")], ["agenda", t("agenda")]], choose);
-  return recordScreen(screen, {
-    extras: switcher,
-    draw: (entity, records) => {
-      const range = calendarRange(kind, at);
-      const days = eventsByDay(screen, entity, records, range);
-      const draw = { month: monthTable, week: weekTable, agenda: agendaList }[kind] || monthTable;
-      return el("div.calendar", calendarBar(kind, at, range), draw(screen, entity, days, range, at));
-    },
-  });
+  return recordScreen(screen, (records) => {
+    const at = dayInRoute();
+    const range = calendarRange(kind, at);
+    const days = recordsByDay(screen, records, range);
+    const step = (count) => (kind === "week" ? addDays(at, 7 * count) : addMonths(at, count));
+    const draw = { month: monthTable, week: weekColumns, agenda: agendaList }[kind];
+    return [periodBar(range.title, step), draw(screen, days, range)].reduce((box, part) => { box.append(part); return box; }, el("div"));
+  }, { extras: !app.narrow && segmented(t("view"), "view", kind, kinds.map((one) => [one, t(one)]), choose) });
+}
+
+function dayInRoute() {
+  return /^\d{4}-\d\d-\d\d$/.test(param("at")) && !Number.isNaN(toDate(param("at")).getTime()) ? param("at") : app.today;
 }
 
 function calendarRange(kind, at) {
-  if (kind === "week") return { from: startOfWeek(at), to: addDays(startOfWeek(at), 6), title: rangeTitle(startOfWeek(at), addDays(startOfWeek(at), 6)) };
+  const week = startOfWeek(at);
+  if (kind === "week") return { from: week, to: addDays(week, 6), title: formatRange(week, addDays(week, 6)) };
   const first = at.slice(0, 8) + "01";
   const last = addDays(addMonths(at, 1), -1);
-  const title = capital(formatDate(first, { month: "long", year: "numeric" }));
-  if (kind === "agenda") return { from: first, to: last, title };
-  return { from: startOfWeek(first), to: addDays(startOfWeek(last), 6), title };
+  const whole = kind === "month";
+  return { from: whole ? startOfWeek(first) : first, to: whole ? addDays(startOfWeek(last), 6) : last, title: monthName(first), month: at.slice(0, 7) };
 }
 
-function rangeTitle(from, to) {
-  const shape = { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" };
-  return intl("DateTimeFormat", shape).formatRange(toDate(from), toDate(to));
-}
-
-function calendarBar(kind, at, range) {
-  const step = (count) => (kind === "week" ? addDays(at, 7 * count) : addMonths(at, count));
-  const turn = (to, key) => ({ key, click: () => { setParams({ at: to === app.today ? "" : to }); redraw(); say(document.getElementById("range").textContent); } });
-  return el("div.calendar-bar",
-    el("h2", { id: "range" }, range.title),
-    el("div.actions",
-      button("", { kind: "icon-only flip", name: "previous", label: t("earlier"), ...turn(step(-1), "earlier") }),
-      button(t("today"), turn(app.today, "today")),
-      button("", { kind: "icon-only flip", name: "next", label: t("later"), ...turn(step(1), "later") })));
+// The heading of a span of time with buttons for earlier, today and later; `step` reckons the day to go to.
+function periodBar(title, step) {
+  const turn = (day) => () => { setParams({ at: day === app.today ? "" : day }); redraw(); say(byId("range").textContent); };
+  return el("div.period", el("h2", { id: "range" }, title), el("div.actions",
+    button("", turn(step(-1)), { kind: "flip", icon: "previous", label: t("earlier"), key: "earlier" }),
+    button(t("today"), turn(app.today), { key: "today" }),
+    button("", turn(step(1)), { kind: "flip", icon: "next", label: t("later"), key: "later" })));
 }
 
 // Which records lie on which day; one with an end lies on every day of its span.
-function eventsByDay(screen, entity, records, range) {
-  const date = fieldOf(entity, screen.dateField);
+function recordsByDay(screen, records, range) {
   const days = new Map();
-  for (const record of records.slice().sort(compareBy(entity, date))) {
-    const from = String(valueIn(record, date)).slice(0, 10);
-    const end = screen.endField ? String(valueOf(record, screen.endField)).slice(0, 10) : from;
-    if (!from) continue;
-    for (let day = from, count = 0; day <= (end > from ? end : from) && count < 62; day = addDays(day, 1), count += 1) {
-      if (day < range.from || day > range.to) continue;
-      if (!days.has(day)) days.set(day, []);
-      days.get(day).push(record);
+  for (const span of spansOf(screen, records)) {
+    for (let day = span.from < range.from ? range.from : span.from; day <= span.to && day <= range.to; day = addDays(day, 1)) {
+      days.set(day, [...(days.get(day) || []), span.record]);
     }
   }
   return days;
 }
 
-function weekdayHeads(from, style) {
-  return Array.from({ length: 7 }, (none, place) => formatDate(addDays(from, place), { weekday: style }));
+function spansOf(screen, records) {
+  const entity = entityOf(screen);
+  const [start, stop] = [fieldOf(entity, screen.dateField), fieldOf(entity, screen.endField || screen.dateField)];
+  return sortBy(records.filter((record) => has(record, start)), start).map((record) => {
+    const from = dayOf(record, start);
+    const to = dayOf(record, stop);
+    return { record, from, to: to > from ? to : from };
+  });
 }
 
-function monthTable(screen, entity, days, range, at) {
-  const weeks = Array.from({ length: (daysBetween(range.from, range.to) + 1) / 7 }, (none, week) =>
-    Array.from({ length: 7 }, (nothing, place) => addDays(range.from, week * 7 + place)));
-  const heads = weekdayHeads(range.from, "short").map((text, place) => el("th", { scope: "col", abbr: weekdayHeads(range.from, "long")[place] }, text));
-  return el("table.month",
-    el("caption.sr-only", screen.title + ", " + range.title),
-    el("thead", el("tr", heads)),
-    el("tbody", weeks.map((week) => el("tr", week.map((day) => dayCell(screen, entity, days.get(day) || [], day, at))))));
+function dateOf(screen) {
+  return fieldOf(entityOf(screen), screen.dateField);
 }
 
-function dayCell(screen, entity, records, day, at) {
-  const outside = day.slice(0, 7) !== at.slice(0, 7);
-  const date = fieldOf(entity, screen.dateField);
-  const cell = el("td", { class: "day" + (outside ? " outside" : "") + (day === app.today ? " is-today" : ""), on: dropOnDay(entity, date, day) },
-    el("div.day-head",
-      el("time", { datetime: day, class: "day-number", "aria-label": formatDate(day, { weekday: "long", day: "numeric", month: "long" }) + (day === app.today ? ", " + t("today") : ""), role: "img" },
-        formatDate(day, { day: "numeric" }).replace(/\D+$/, "")),
-      may("create") && !outside && el("a.day-new", { href: newHref(entity, { [date.id]: date.type === "datetime" ? day + "T09:00" : day }),
-        "aria-label": t("new_on", { label: small(entity.label), day: formatDate(day) }) }, icon("plus"))),
-    el("ul.events", records.slice(0, 3).map((record) => el("li", eventLink(screen, entity, record)))),
-    records.length > 3 && button(t("more_events", { count: formatNumber(records.length - 3) }), { kind: "quiet tiny", key: "day-" + day,
-      click: () => { setParams({ view: "week", at: day }); redraw(); } }));
-  return cell;
+function daysFrom(day, count) {
+  return Array.from({ length: count }, (none, place) => addDays(day, place));
 }
 
-// A record dropped on a day keeps its time of day.
-function dropOnDay(entity, field, day) {
-  return {
-    dragover: (event) => { event.preventDefault(); event.currentTarget.classList.add("over"); },
-    dragleave: (event) => event.currentTarget.classList.remove("over"),
-    drop: (event) => {
-      event.preventDefault();
-      event.currentTarget.classList.remove("over");
-      const record = getRecord(entity.id, event.dataTransfer.getData("text/plain"));
-      const old = String(valueIn(record, field));
-      if (record && may("edit") && old.slice(0, 10) !== day) changeField(entity, record, field, day + old.slice(10));
-    },
-  };
+function monthTable(screen, days, range) {
+  const dates = daysFrom(range.from, daysBetween(range.from, range.to) + 1);
+  const weeks = dates.filter((day, place) => place % 7 === 0);
+  const heads = dates.slice(0, 7).map((day) => el("th", { scope: "col", abbr: formatDate(day, { weekday: "long" }) }, formatDate(day, { weekday: "short" })));
+  return el("table.month.sheet", el("caption.sr-only", screen.title + ", " + range.title), el("thead", el("tr", heads)),
+    el("tbody", weeks.map((week) => el("tr", daysFrom(week, 7).map((day) => dayCell(screen, days.get(day) || [], day, range))))));
 }
 
-function eventLink(screen, entity, record) {
-  const date = fieldOf(entity, screen.dateField);
-  const status = statusField(entity);
-  const value = valueIn(record, date);
-  const tone = status ? toneOf(status, valueIn(record, status)) : "info";
-  const target = recordHref(entity, record);
-  const attrs = { class: "event " + tone, "data-key": "event-" + record.id, draggable: may("edit") ? "true" : "false",
-    on: { dragstart: (event) => event.dataTransfer.setData("text/plain", record.id) } };
-  return el(target ? "a" : "span", target ? { ...attrs, href: target } : attrs,
-    date.type === "datetime" && el("span.event-time", formatTime(value)),
-    el("span.event-title", titleOf(entity, record)));
+function dayCell(screen, records, day, range) {
+  const date = dateOf(screen);
+  const outside = day.slice(0, 7) !== range.month;
+  const { plus, label } = newOn(screen, day);
+  const more = () => { setParams({ view: "week", at: day }); redraw(); };
+  return el("td.day", { class: "day" + (outside ? " outside" : "") + (day === app.today ? " is-today" : ""), ...dropTarget((record) => moveTo(record, date, day)) },
+    el("div.day-head", el("time", { datetime: day }, el("span.day-number", { "aria-hidden": "true" }, dayNumber(day)), hidden(label)), !outside && plus),
+    el("ul", records.slice(0, 3).map((record) => el("li", eventLink(screen, record)))),
+    records.length > 3 && button(t("more_events", { count: records.length - 3 }), more, { kind: "quiet tiny", key: "day-" + day }));
 }
 
-function weekTable(screen, entity, days, range) {
-  const dates = Array.from({ length: 7 }, (none, place) => addDays(range.from, place));
-  return el("div.week", dates.map((day) => {
-    const records = days.get(day) || [];
-    return el("section", { class: "week-day" + (day === app.today ? " is-today" : ""), on: dropOnDay(entity, fieldOf(entity, screen.dateField), day) },
-      el("h3.week-head", el("span", formatDate(day, { weekday: "short" })), el("strong", formatDate(day, { day: "numeric" }).replace(/\D+$/, "")),
-        day === app.today && hiddenText(t("today"))),
-      records.length ? el("ul.events.tall", records.map((record) => el("li", eventCard(screen, entity, record)))) : el("p.column-empty", t("free")));
-  }));
+function newOn(screen, day) {
+  const entity = entityOf(screen);
+  const date = dateOf(screen);
+  const label = formatDate(day, { weekday: "long", day: "numeric", month: "long" }) + (day === app.today ? ", " + t("today") : "");
+  const href = may("create") && formHref(entity, null, { [date.id]: day + (date.type === "datetime" ? "T09:00" : "") });
+  return { label, plus: href && el("a.day-new", { href, "aria-label": t("new_on", { label: small(entity.label), day: formatDate(day) }) }, icon("plus")) };
 }
 
-function eventCard(screen, entity, record) {
-  const person = firstField(entity, (field) => field.type === "person");
-  const link = eventLink(screen, entity, record);
-  if (person && !isEmpty(valueOf(record, person.id))) link.append(el("span.event-who", valueOf(record, person.id)));
-  return link;
+// A record that is dropped on a day keeps its time of day.
+function moveTo(record, date, day) {
+  if (dayOf(record, date) !== day) changeField(record, date, day + get(record, date).slice(10));
 }
 
-function agendaList(screen, entity, days, range) {
-  const filled = [...days.keys()].sort();
-  if (!filled.length) return el("div.state", el("h3", t("nothing_in", { range: range.title })), el("p", t("nothing_in_hint")));
-  return el("div.agenda", filled.map((day) => el("section", { class: "agenda-day" + (day === app.today ? " is-today" : "") },
-    el("h3.agenda-head", capital(formatDate(day, { weekday: "long", day: "numeric", month: "long" })), day === app.today && badge(t("today"), "info")),
-    el("ul.agenda-rows", days.get(day).map((record) => el("li.agenda-row", agendaRow(screen, entity, record)))))));
+function eventLink(screen, record, who) {
+  const date = dateOf(screen);
+  const status = statusOf(record);
+  const person = who && ofType(kindOf(record), "person").find((field) => has(record, field));
+  const href = recordHref(record);
+  return el(href ? "a" : "span", { class: "event " + (status ? status.tone : "info"), href: href || null, key: "event-" + record.id, ...dragSource(record) },
+    date.type === "datetime" && el("b", formatTime(get(record, date))), el("span.clip", titleOf(record)), person && el("span.sub", textIn(record, person)));
 }
 
-function agendaRow(screen, entity, record) {
-  const date = fieldOf(entity, screen.dateField);
-  const status = statusField(entity);
-  const facts = keyFields(entity, 3).filter((field) => !isDated(field) && field.type !== "status" && !isEmpty(valueIn(record, field))).slice(0, 2);
-  return [
-    el("span.agenda-time", date.type === "datetime" ? formatTime(valueIn(record, date)) : t("all_day")),
-    el("div.agenda-text", titleLink(entity, record), el("div.agenda-facts", facts.map((field) => el("span", textOf(field, valueIn(record, field)))))),
-    status && statusBadge(status, valueIn(record, status)),
-    recordMenu(entity, record),
-  ];
+function weekColumns(screen, days, range) {
+  return el("div.week.sheet", daysFrom(range.from, 7).map((day) => el("section.day", { class: "day" + (day === app.today ? " is-today" : ""), ...dropTarget((record) => moveTo(record, dateOf(screen), day)) },
+    el("h3.day-head", el("span", formatDate(day, { weekday: "short" })), el("span.day-number", dayNumber(day)), newOn(screen, day).plus),
+    el("ul", (days.get(day) || []).map((record) => el("li", eventLink(screen, record, true)))), !days.has(day) && el("p.quiet", t("free")))));
+}
+
+function agendaList(screen, days, range) {
+  const time = (record) => el("time.when", dateOf(screen).type === "datetime" ? formatTime(get(record, dateOf(screen))) : t("all_day"));
+  return days.size ? rowGroups([...days.keys()].sort().map((day) => [
+    [capital(formatDate(day, { weekday: "long", day: "numeric", month: "long" })), day === app.today && badge(t("today"), "info")],
+    days.get(day).map((record) => rowOf(record, { before: time(record), sub: subText(record), menu: true }))])) : nothingIn(range.title);
+}
+
+function rowGroups(groups) {
+  return el("div.groups", groups.map(([title, rows]) => el("section", el("h2", title), el("ul.sheet", rows))));
+}
+
+function nothingIn(range) {
+  return stateBox("calendar", t("nothing_in", { range }), t("nothing_in_hint"));
 }
 
 // --- timeline: spans on a scale when there is an end, else a dated story
 
 function timelineView(screen) {
   const spans = screen.endField && !app.narrow;
-  const zoom = param("view") || "month";
-  const choose = (value) => { setParams({ view: value === "month" ? "" : value }); redraw(); };
-  return recordScreen(screen, {
-    extras: spans ? segmented(t("zoom"), "zoom", zoom, [["week", t("two_weeks")], ["month", t("month")], ["quarter", t("quarter")]], choose) : null,
-    draw: (entity, records) => (spans ? spanChart(screen, entity, records, zoom) : story(screen, entity, records)),
-  });
+  const lengths = [["14", t("two_weeks")], ["35", t("month")], ["91", t("quarter")]];
+  const length = lengths.map(([value]) => value).find((value) => value === param("view")) || "35";
+  const choose = (value) => { setParams({ view: value }); redraw(); };
+  return recordScreen(screen, (records) => (spans ? spanChart(screen, records, Number(length)) : story(screen, records)),
+    { extras: spans && segmented(t("zoom"), "zoom", length, lengths, choose) });
 }
 
-function spanChart(screen, entity, records, zoom) {
-  const at = /^\d{4}-\d\d-\d\d$/.test(param("at")) ? param("at") : app.today;
-  const length = { week: 14, month: 35, quarter: 91 }[zoom] || 35;
-  const from = addDays(startOfWeek(at), length > 50 ? -28 : -7);
+function spanChart(screen, records, length) {
+  const at = dayInRoute();
+  const from = addDays(startOfWeek(at), -7 * Math.round(length / 28));
   const to = addDays(from, length - 1);
-  const spans = records.map((record) => spanOf(screen, record)).filter((span) => span.from && span.to >= from && span.from <= to)
-    .sort((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0));
-  const turn = (days, key) => ({ key, click: () => { setParams({ at: days ? addDays(at, days) : "" }); redraw(); say(rangeTitle(from, to)); } });
-  const bar = el("div.calendar-bar", el("h2", rangeTitle(from, to)), el("div.actions",
-    button("", { kind: "icon-only flip", name: "previous", label: t("earlier"), ...turn(-Math.ceil(length / 2), "earlier") }),
-    button(t("today"), turn(0, "today")),
-    button("", { kind: "icon-only flip", name: "next", label: t("later"), ...turn(Math.ceil(length / 2), "later") })));
-  const body = spans.length ? spanTable(screen, entity, spans, { from, to, length })
-    : el("div.state", el("h3", t("nothing_in", { range: rangeTitle(from, to) })), el("p", t("nothing_in_hint")));
-  return el("div.calendar", bar, body);
+  const spans = spansOf(screen, records).filter((span) => span.to >= from && span.from <= to);
+  const place = (day) => (daysBetween(from, day) / length) * 100 + "%";
+  const today = () => app.today >= from && app.today <= to && el("span.span-today", { css: { "inset-inline-start": place(app.today) } });
+  const marks = daysFrom(from, length).filter((day, number) => number % (length > 50 ? 14 : 7) === 0);
+  const scale = marks.map((day) => el("span", { css: { "inset-inline-start": place(day) } }, formatDate(day, { day: "numeric", month: "short" })));
+  const bar = ({ record, from: first, to: last }) => {
+    const start = first < from ? from : first;
+    const width = ((daysBetween(start, last > to ? to : last) + 1) / length) * 100 + "%";
+    const status = statusOf(record);
+    return el("li.span-row", el("div.clip", titleLink(record)), el("div.span-track", today(),
+      el("span", { class: "span-bar " + (status ? status.tone : "info"), css: { "inset-inline-start": place(start), width } }),
+      hidden(formatRange(first, last) + (status ? ", " + status.value : ""))));
+  };
+  return el("div", periodBar(formatRange(from, to), (count) => addDays(at, count * Math.ceil(length / 14) * 7)),
+    spans.length ? el("div.sheet", { css: { "--weeks": length / 7 } },
+      el("div.span-row.span-top", { "aria-hidden": "true" }, el("span", kindOf(spans[0].record).label), el("div.span-track", scale)),
+      el("ul", spans.slice(0, 200).map(bar))) : nothingIn(formatRange(from, to)));
 }
 
-function spanOf(screen, record) {
-  const from = String(valueOf(record, screen.dateField)).slice(0, 10);
-  const end = String(valueOf(record, screen.endField)).slice(0, 10);
-  return { record, from, to: end > from ? end : from };
-}
-
-function spanTable(screen, entity, spans, range) {
-  const marks = Array.from({ length: Math.ceil(range.length / 7) }, (none, place) => addDays(range.from, place * 7));
-  const left = (day) => (daysBetween(range.from, day) / range.length) * 100 + "%";
-  const inside = (day) => day >= range.from && day <= range.to;
-  const scale = el("div.span-scale", { "aria-hidden": "true" },
-    marks.map((day) => el("span", { css: { "inset-inline-start": left(day) } }, formatDate(day, { day: "numeric", month: "short" }))));
-  const today = inside(app.today) && el("span.span-today", { "aria-hidden": "true", css: { "inset-inline-start": left(app.today) } });
-  return el("div.spans", { css: { "--weeks": range.length / 7 } },
-    el("div.span-row.span-top", el("span.span-name", entity.label), scale),
-    el("ul.span-rows", spans.slice(0, 100).map((span) => spanRow(screen, entity, span, range, today && today.cloneNode()))));
-}
-
-function spanRow(screen, entity, span, range, today) {
-  const status = statusField(entity);
-  const tone = status ? toneOf(status, valueOf(span.record, status.id)) : "info";
-  const from = span.from < range.from ? range.from : span.from;
-  const to = span.to > range.to ? range.to : span.to;
-  const start = (daysBetween(range.from, from) / range.length) * 100;
-  const width = ((daysBetween(from, to) + 1) / range.length) * 100;
-  return el("li.span-row",
-    el("div.span-name", titleLink(entity, span.record)),
-    el("div.span-track", today,
-      el("span", { class: "span-bar " + tone, css: { "inset-inline-start": start + "%", width: width + "%" } }),
-      el("span.sr-only", rangeTitle(span.from, span.to) + (status ? ", " + textOf(status, valueOf(span.record, status.id)) : ""))));
-}
-
-function story(screen, entity, records) {
-  const date = fieldOf(entity, screen.dateField);
-  const sorted = records.filter((record) => !isEmpty(valueIn(record, date))).sort(compareBy(entity, date)).reverse();
+function story(screen, records) {
+  const date = dateOf(screen);
+  const sorted = sortBy(records.filter((record) => has(record, date)), date, true);
   const most = Number(param("most")) || 40;
-  const months = new Map();
-  for (const record of sorted.slice(0, most)) {
-    const month = valueIn(record, date).slice(0, 7);
-    if (!months.has(month)) months.set(month, []);
-    months.get(month).push(record);
-  }
-  const more = sorted.length - most;
-  return el("div.story", [...months].map(([month, rows]) => el("section",
-    el("h2.story-month", capital(formatDate(month + "-01", { month: "long", year: "numeric" }))),
-    el("ol.story-rows", rows.map((record) => storyRow(entity, date, record))))),
-  more > 0 && button(t("show_more", { count: formatNumber(more) }), { key: "more", click: () => { setParams({ most: String(most + 40) }); redraw(); } }));
-}
-
-function storyRow(entity, date, record) {
-  const status = statusField(entity);
-  const value = valueIn(record, date);
-  const tone = status ? toneOf(status, valueIn(record, status)) : "info";
-  return el("li.story-row",
-    el("span", { class: "pip " + tone, "aria-hidden": "true" }),
-    el("time.story-time", { datetime: value }, date.type === "datetime" ? formatDate(value, { day: "numeric", month: "short", hour: "numeric", minute: "2-digit" }) : formatDate(value, { day: "numeric", month: "short" })),
-    el("div.story-text", titleLink(entity, record), el("p.clamp", snippetOf(entity, record))),
-    status && statusBadge(status, valueIn(record, status)));
+  const shown = sorted.slice(0, most);
+  const months = [...new Set(shown.map((record) => dayOf(record, date).slice(0, 7)))];
+  const time = (record) => el("time.when", formatDate(get(record, date), { day: "numeric", month: "short" }));
+  return el("div", rowGroups(months.map((month) => [monthName(month + "-01"), shown.filter((record) => dayOf(record, date).startsWith(month))
+    .map((record) => rowOf(record, { before: time(record), sub: longText(record), menu: true }))])),
+  sorted.length > most && button(t("show_more", { count: sorted.length - most }), () => { setParams({ most: most + 40 }); redraw(); }, { key: "more" }));
 }
 """,
     "detail": r"""
 // One record: what it is, what is to be done next, what it is linked with.
-
 function detailView(screen) {
-  const entity = app.entities.get(screen.entity);
-  const rows = listRecords(entity.id);
-  const record = app.route.record ? getRecord(entity.id, app.route.record) : rows[0];
-  const list = listScreen(entity.id);
-  const back = list && { href: hrefTo(list.id), text: list.title };
-  if (app.blocked) return [pageHead({ title: screen.title, back }), app.blocked("detail")];
-  if (!record || param("state") === "empty") {
-    return [pageHead({ title: screen.title, back }), record || !app.route.record ? emptyState(entity) : missingState(entity, back)];
-  }
-  const status = statusField(entity);
+  const entity = entityOf(screen);
+  const { record: id } = app.route;
+  const record = id ? getRecord(entity.id, id) : listRecords(entity)[0];
+  const back = backTo(listScreen(entity));
+  if (app.blocked) return [pageHead(screen.title, { back }), app.blocked("detail")];
+  if (!record || param("state") === "empty") return [pageHead(screen.title, { back }), id && !record ? missingState(entity) : emptyState(entity)];
   return [
-    pageHead({
-      title: titleOf(entity, record), back,
-      before: el("span", { class: "glyph large hue-" + hashOf(record.id, 6), "aria-hidden": "true" }, icon(entity.icon || "circle")),
-      note: el("span.note-row", el("span", entity.label), status && statusBadge(status, valueIn(record, status))),
-      actions: detailActions(entity, record, status, back),
-    }),
-    el("div.detail",
-      el("div.detail-main", status && statusTrack(status, valueIn(record, status)), factsCard(entity, record), notesCards(entity, record), relatedCards(entity, record)),
-      el("div.detail-side", linkedCard(entity, record), datesCard(entity, record), activityCard(entity, record))),
+    pageHead(titleOf(record), { back, before: glyph(record, " large"), note: [entity.label, " ", statusBadge(record)],
+      actions: recordActions(record, () => goTo(back ? back.href : hrefTo(homeScreen()))) }),
+    el("div.detail", el("div", statusTrack(record), factsBlock(record), notesOf(record)), el("div", relatedBlocks(record), historyBlock(record))),
   ];
 }
 
-function missingState(entity, back) {
-  return el("div.state", el("div.state-art", { "aria-hidden": "true" }, icon("search")),
-    el("h2", t("not_there", { label: small(entity.label) })), el("p", t("not_there_hint")),
-    back && linkButton(back.text, back.href, { kind: "primary" }));
+function missingState(entity) {
+  return stateBox("search", t("not_there", { label: small(entity.label) }), t("not_there_hint"), button(t("to_start"), hrefTo(homeScreen()), { kind: "primary" }));
 }
 
-function detailActions(entity, record, status, back) {
-  const others = status && may("edit") ? nextStates(status, valueIn(record, status)) : [];
-  const items = () => [
-    ...others.map((value) => ({ text: t("mark_as", { value: capital(value) }), name: "move", click: () => changeField(entity, record, status, value) })),
-    ...(may("delete") ? [{ text: t("delete"), name: "trash", click: () => confirmRemoval(entity, record, () => leaveRecord(back)) }] : []),
-  ];
-  return [
-    status && nextButton(entity, record, status, "primary"),
-    may("edit") && linkButton(t("edit"), editRecordHref(entity, record), { name: "edit", key: "edit" }),
-    items().length ? menuButton("", items, { kind: "icon-only", name: "more", label: t("actions_for", { title: titleOf(entity, record) }), key: "more" }) : null,
-  ].filter(Boolean);
+function recordActions(record, leave) {
+  const items = () => [...statusItems(record), ...removeItem(record, leave)];
+  return [nextButton(record, "primary"), may("edit") && button(t("edit"), formHref(kindOf(record), record), { icon: "edit", key: "edit" }),
+    items().length > 0 && menuButton(t("actions_for", { title: titleOf(record) }), items, { icon: "more", key: "more" })];
 }
 
-// After a deletion: back to where the record was opened from.
-function leaveRecord(back) {
-  if (param("open")) pushParams({ open: "" });
-  else if (back) window.location.hash = back.href;
-  else go(menuHome(app.route.params));
+// Steps in their order; what lies behind is checked.
+function stepList(label, names, place) {
+  return el("ol.steps", { "aria-label": label }, names.map((name, index) => el("li", { class: index < place ? "past" : "", "aria-current": index === place ? "step" : null },
+    el("span.step-mark", { "aria-hidden": "true" }, index < place ? icon("check") : String(index + 1)), el("span", name))));
 }
 
-// The way of a status, from its first value to its last.
-function statusTrack(field, value) {
-  const steps = field.values.filter((one) => one === value || toneOf(field, one) !== "none" || field.values.indexOf(one) < 2);
-  const place = steps.indexOf(value);
-  return el("ol.track", { "aria-label": field.label }, steps.map((one, index) => el("li", {
-    class: index < place ? "past" : index === place ? "now " + toneOf(field, one) : "", "aria-current": index === place ? "step" : null,
-  }, el("span.track-mark", { "aria-hidden": "true" }, index < place && icon("check")), el("span.track-text", capital(one)))));
+function statusTrack(record) {
+  const status = statusOf(record);
+  if (!status) return null;
+  const main = status.field.values.filter((value, place) => value === status.value || !place || toneOf(status.field, value) !== "plain");
+  return block(status.field.label, stepList(status.field.label, main.map(capital), main.indexOf(status.value)), { kind: "track-block" });
 }
 
-function section(title, body, { count, action, extra } = {}) {
-  return el("section", { class: "block " + (extra || "") },
-    el("div.block-head", el("h2", title), count !== undefined && el("span.count", formatNumber(count)), action), body);
+function factFields(record) {
+  return kindOf(record).fields.filter((field) => !["longtext", "status"].includes(field.type) && field.id !== kindOf(record).display);
 }
 
-function factsCard(entity, record) {
-  const skip = ["longtext", "status"];
-  const fields = entity.fields.filter((field) => !skip.includes(field.type) && field.id !== entity.display);
-  return fields.length ? section(t("key_facts"), el("dl.fact-grid", fields.map((field) => el("div",
-    el("dt", field.label), el("dd", valueView(entity, field, record)))))) : null;
+function factsBlock(record) {
+  const facts = factList(record, factFields(record), "fact-grid");
+  return facts && block(t("key_facts"), facts);
 }
 
-function notesCards(entity, record) {
-  return entity.fields.filter((field) => field.type === "longtext" && !isEmpty(valueIn(record, field)))
-    .map((field) => section(field.label, el("p.prose", { dir: "auto" }, valueIn(record, field))));
+function notesOf(record) {
+  return ofType(kindOf(record), "longtext").filter((field) => has(record, field))
+    .map((field) => block(field.label, el("p.prose", { dir: "auto" }, get(record, field))));
 }
 
 // Records that refer to this one, each kind with a way to add another.
-function relatedCards(entity, record) {
-  return referringFields(entity.id).map(({ entity: other, field }) => {
-    const rows = listRecords(other.id).filter((one) => valueOf(one, field.id) === record.id);
-    const create = may("create") && newHref(other, { [field.id]: record.id });
-    const list = listScreen(other.id);
+function relatedBlocks(record) {
+  const refs = app.blueprint.entities.flatMap((entity) => ofType(entity, "ref").map((field) => [entity, field]));
+  return refs.filter(([, field]) => field.entity === kindOf(record).id).map(([entity, field]) => {
+    const rows = listRecords(entity).filter((one) => get(one, field) === record.id);
+    const list = listScreen(entity);
     const all = list && rows.length > 5 && hrefTo(list.id, "", { ["f." + field.id]: record.id });
-    const body = rows.length ? el("ul.mini-rows", rows.slice(0, 5).map((one) => miniRow(other, one))) : el("p.quiet", t("nothing_yet", { plural: small(other.plural) }));
-    return section(other.plural, [body, all && el("a.more-link", { href: all }, t("view_all", { count: formatNumber(rows.length) }))],
-      { count: rows.length, action: create && linkButton(t("add"), create, { kind: "quiet small", name: "plus", key: "add-" + other.id + "-" + field.id }) });
+    const add = may("create") && button(t("add"), formHref(entity, null, { [field.id]: record.id }), { kind: "quiet", icon: "plus", key: "add-" + field.id, "aria-label": t("add") + " " + small(entity.label) });
+    return block(entity.plural, [rows.length ? el("ul", rows.slice(0, 5).map((one) => rowOf(one, { facts: leadDate(entity) && view(one, leadDate(entity)) }))) : el("p.quiet", t("nothing_yet", { plural: small(entity.plural) })),
+      all && el("a.more", { href: all }, t("view_all", { count: rows.length }))], { count: rows.length, action: add });
   });
 }
 
-function miniRow(entity, record) {
-  const status = statusField(entity);
-  const date = leadDate(entity);
-  return el("li.mini-row", titleLink(entity, record),
-    el("span.mini-facts", date && !isEmpty(valueIn(record, date)) && dateView(entity, date, record), status && statusBadge(status, valueIn(record, status))));
-}
-
-function linkedCard(entity, record) {
-  const rows = entity.fields.filter((field) => field.type === "ref").map((field) => [field, getRecord(field.entity, valueIn(record, field))]).filter(([, found]) => found);
-  return rows.length ? section(t("belongs_to"), el("ul.linked", rows.map(([field, found]) => {
-    const target = app.entities.get(field.entity);
-    return el("li", el("span", { class: "glyph hue-" + hashOf(found.id, 6), "aria-hidden": "true" }, icon(target.icon || "circle")),
-      el("span.linked-text", el("span.linked-label", field.label), titleLink(target, found)));
-  }))) : null;
-}
-
-function datesCard(entity, record) {
-  const fields = entity.fields.filter((field) => isDated(field) && !isEmpty(valueIn(record, field)));
-  if (fields.length < 2) return null;
-  const sorted = fields.slice().sort((a, b) => (valueOf(record, a.id) < valueOf(record, b.id) ? -1 : 1));
-  return section(t("dates"), el("ol.date-line", sorted.map((field) => el("li", { class: valueIn(record, field).slice(0, 10) <= app.today ? "past" : "" },
-    el("span.date-label", field.label), el("span.date-value", textOf(field, valueIn(record, field))), el("span.date-far", formatDistance(valueIn(record, field)))))));
-}
-
-function activityCard(entity, record) {
-  const entries = app.log.filter((entry) => entry.entity === entity.id && entry.record === record.id).slice(-8).reverse();
-  return section(t("history"), entries.length ? el("ol.log", entries.map((entry) => el("li", entry.text)))
-    : el("p.quiet", t("no_history")));
+function historyBlock(record) {
+  const entries = app.log.filter(([entity, id]) => entity === kindOf(record).id && id === record.id).slice(-8).reverse();
+  return block(t("history"), entries.length ? el("ol.log", entries.map(([, , text]) => el("li", text))) : el("p.quiet", t("no_history")));
 }
 
 // The same record in a panel or a dialog beside the rows that it was opened from.
-function quickView(entity, record) {
-  const status = statusField(entity);
-  const page = screenFor(entity.id, "detail");
-  const close = () => pushParams({ open: "" });
-  return el("div.quick",
-    el("div.quick-bar", el("span.quick-kind", icon(entity.icon || "circle"), entity.label),
-      page && el("a.button.quiet.icon-only", { href: hrefTo(page.id, record.id), "aria-label": t("open_page"), title: t("open_page") }, icon("expand")),
-      button("", { kind: "quiet icon-only", name: "close", label: t("close"), click: close, key: "close-quick" })),
-    el("h2", { id: "quick-title", tabindex: "-1" }, titleOf(entity, record)),
-    status && statusTrack(status, valueIn(record, status)),
-    el("div.actions", detailActions(entity, record, status, null)),
-    factsCard(entity, record), notesCards(entity, record), linkedCard(entity, record), relatedCards(entity, record), activityCard(entity, record));
+function quickView(record) {
+  const page = screenFor(kindOf(record), "detail");
+  return el("div.quick", el("div.quick-bar", el("span", kindOf(record).label),
+    page && button("", hrefTo(page.id, record.id), { kind: "quiet", icon: "expand", label: t("open_page") }),
+    button("", () => goTo(hrefWith({ open: "" })), { kind: "quiet", icon: "close", label: t("close") })),
+  el("h2", { id: "quick-title", tabindex: -1 }, titleOf(record)), el("div", statusBadge(record)),
+  el("div.actions", recordActions(record, () => goTo(hrefWith({ open: "" })))),
+  factsBlock(record), notesOf(record), relatedBlocks(record), historyBlock(record));
 }
 """,
     "form": r"""
 // Forms: one page or step by step, with hints, checks, a summary of what is wrong, and a draft that survives leaving.
-
 function formView(screen) {
-  const entity = app.entities.get(screen.entity);
+  const entity = entityOf(screen);
   const record = app.route.record ? getRecord(entity.id, app.route.record) : null;
-  const list = listScreen(entity.id);
-  const back = list && { href: hrefTo(list.id), text: list.title };
-  const title = record ? t("edit_title", { title: titleOf(entity, record) }) : screen.title;
-  const right = record ? "edit" : "create";
-  if (app.route.record && !record) return [pageHead({ title, back }), missingState(entity, back)];
-  if (param("state") === "loading") return [pageHead({ title, back }), loadingState("form")];
-  if (!may(right)) return [pageHead({ title, back }), refusedState(back)];
+  const list = listScreen(entity);
+  const head = pageHead(record ? t("edit_title", { title: titleOf(record) }) : screen.title, { back: backTo(list), note: t("required_note") });
+  if (app.route.record && !record) return [head, missingState(entity)];
+  if (param("state") === "loading") return [head, loadingState("form")];
   const leave = (saved) => {
-    const detail = saved && screenFor(entity.id, "detail");
-    if (detail) go(detail.id, saved.id);
-    else if (list) go(list.id);
-    else go(menuHome(app.route.params));
+    const next = (saved && screenFor(entity, "detail")) || list;
+    goTo(next ? hrefTo(next.id, next.type === "detail" ? saved.id : "") : hrefTo(homeScreen()));
   };
-  return [pageHead({ title, back, note: app.blueprint.variant.axes.entry === "guided" ? null : t("required_note") }),
-    formPane({ screen, entity, record, leave })];
+  return [head, formPane(screen, entity, record, leave)];
 }
 
-function refusedState(back) {
-  const role = currentRole();
-  return el("div.state", el("div.state-art", { "aria-hidden": "true" }, icon("shield")),
-    el("h2", t("refused")), el("p", t("refused_hint", { role: role ? role.label : "" })),
-    back && linkButton(back.text, back.href, { kind: "primary" }));
+// The form in a dialog over the screen that it was called from.
+function formDialog({ entity, record }) {
+  const presets = [...app.route.params.keys()].filter((name) => name.startsWith("set."));
+  const leave = () => goTo(hrefWith({ edit: "", part: "", ...Object.fromEntries(presets.map((name) => [name, ""])) }));
+  const title = record ? t("edit_title", { title: titleOf(record) }) : t("new_one", { label: small(entity.label) });
+  const screen = app.blueprint.screens.find((one) => one.type === "form" && one.entity === entity.id);
+  return el("div.quick", el("div.quick-bar", el("h2", { id: "quick-title", tabindex: -1 }, title),
+    button("", () => leave(), { kind: "quiet", icon: "close", label: t("close") })), formPane(screen, entity, record, leave));
 }
 
 function formSteps(screen, entity) {
-  const named = ((screen && screen.steps) || []).map((step) => step.map((id) => fieldOf(entity, id)).filter(Boolean));
-  if (named.length > 1) return named;
-  const fields = named[0] || entity.fields;
-  if (app.blueprint.variant.axes.entry !== "guided") return [fields];
-  const size = Math.max(2, Math.ceil(fields.length / Math.ceil(fields.length / 4)));
+  const steps = ((screen && screen.steps) || []).map((step) => step.map((id) => fieldOf(entity, id)));
+  const fields = steps[0] || entity.fields;
+  if (steps.length > 1 || app.axes.entry !== "guided") return steps.length > 1 ? steps : [fields];
+  const size = Math.ceil(fields.length / Math.ceil(fields.length / 4));
   return Array.from({ length: Math.ceil(fields.length / size) }, (none, place) => fields.slice(place * size, place * size + size));
 }
 
-function startValues(entity, record) {
-  const values = new Map();
-  for (const field of entity.fields) {
-    const preset = record ? "" : param("set." + field.id);
-    const value = record ? valueIn(record, field) : preset || (field.default === undefined ? "" : field.default);
-    values.set(field.id, value);
-  }
-  return values;
-}
-
-function formPane({ screen, entity, record, leave, heading }) {
-  const key = entity.id + "/" + (record ? record.id : "new" + app.route.params.toString().replace(/part=\d+/, ""));
-  if (!app.drafts.has(key)) app.drafts.set(key, startValues(entity, record));
-  const form = { entity, record, leave, heading: heading || "h2", values: app.drafts.get(key), steps: formSteps(screen, entity), errors: new Map(), failed: false };
-  form.forget = () => app.drafts.delete(key);
-  form.node = el("form", { class: "form" + (form.steps.length > 1 ? " guided" : ""), novalidate: true, on: { submit: (event) => { event.preventDefault(); onSubmit(form); } } });
+function formPane(screen, entity, record, leave) {
+  if (!may(record ? "edit" : "create")) return refusedState();
+  const key = entity.id + "/" + (record ? record.id : [...app.route.params].filter(([name]) => name.startsWith("set.")));
+  const start = (field) => (record ? get(record, field) : param("set." + field.id) || (field.default === undefined ? "" : field.default));
+  if (!app.drafts.has(key)) app.drafts.set(key, new Map(entity.fields.map((field) => [field.id, start(field)])));
+  const form = { entity, record, leave, key, values: app.drafts.get(key), steps: formSteps(screen, entity), errors: new Map(), failed: false };
+  form.node = el("form.form", { novalidate: true, onsubmit: (event) => { event.preventDefault(); onSubmit(form); } });
   drawForm(form);
   return form.node;
 }
 
-function formPart(form) {
-  return form.steps.length > 1 ? Math.min(form.steps.length + 1, Math.max(1, Number(param("part")) || 1)) : 1;
+// Which part is shown, from 0; the one after the last step is the review.
+function partOf(form) {
+  return form.steps.length > 1 ? Math.max(0, Math.min(form.steps.length, Number(param("part")) || 0)) : 0;
 }
 
 function drawForm(form) {
-  const part = formPart(form);
-  const guided = form.steps.length > 1;
-  const review = part > form.steps.length;
-  const fields = review ? [] : form.steps[part - 1];
-  const last = !guided || review;
+  const { steps, errors, record, entity } = form;
+  const part = partOf(form);
+  const guided = steps.length > 1;
+  const review = part === steps.length;
+  const names = [...steps.map(stepTitle), t("check_answers")];
+  const cancel = () => { app.drafts.delete(form.key); form.leave(null); };
+  const send = review || !guided ? t(record ? "save" : "create", { label: small(entity.label) }) : t("continue");
   form.node.replaceChildren(...[
-    guided && stepsList(form, part),
-    form.errors.size || form.failed ? errorSummary(form) : null,
-    el("div.form-body",
-      guided && el(form.heading, { id: "step-title", tabindex: "-1" }, review ? t("check_answers") : stepTitle(fields)),
-      review ? reviewList(form) : fields.map((field) => fieldRow(form, field))),
-    el("div.form-foot",
-      guided && part > 1 && button(t("back"), { click: () => toPart(form, part - 1), name: "previous", key: "back" }),
-      el("button", { type: "submit", class: "button primary", "data-key": "submit" }, el("span", last ? t(form.record ? "save" : "create", { label: small(form.entity.label) }) : t("continue"))),
-      button(t("cancel"), { kind: "quiet", key: "cancel", click: () => { form.forget(); form.leave(null); } })),
+    guided && stepList(t("progress"), names, part),
+    (errors.size > 0 || form.failed) && errorSummary(form),
+    el("div.form-body", guided && el("h2", { id: "step", tabindex: -1 }, names[part]),
+      review ? reviewList(form) : steps[part].map((field) => fieldRow(form, field))),
+    el("div.actions", button(send, null, { kind: "primary", type: "submit", key: "submit" }),
+      guided && part > 0 && button(t("back"), () => toPart(form, part - 1), { key: "back" }),
+      button(t("cancel"), cancel, { kind: "quiet", key: "cancel" })),
   ].filter(Boolean));
 }
 
 function stepTitle(fields) {
-  const names = fields.slice(0, 3).map((field, place) => (place ? small(field.label) : field.label));
-  return intl("ListFormat", { type: "conjunction" }).format(names);
-}
-
-function stepsList(form, part) {
-  const names = [...form.steps.map(stepTitle), t("check_answers")];
-  return el("ol.steps", { "aria-label": t("progress") }, names.map((name, place) => el("li", {
-    class: place + 1 < part ? "past" : place + 1 === part ? "now" : "", "aria-current": place + 1 === part ? "step" : null,
-  }, el("span.track-mark", { "aria-hidden": "true" }, place + 1 < part ? icon("check") : String(place + 1)),
-  el("span.track-text", name))));
+  return intl("ListFormat", { type: "conjunction" }).format(fields.slice(0, 3).map(({ label }, place) => (place ? small(label) : label)));
 }
 
 function toPart(form, part) {
   form.errors = new Map();
-  setParams({ part: part > 1 ? String(part) : "" });
+  setParams({ part: part || "" });
   drawForm(form);
-  const title = document.getElementById("step-title");
-  if (title) title.focus();
+  byId("step").focus();
 }
 
 function reviewList(form) {
-  return el("dl.review-list", form.steps.flatMap((fields, place) => fields.map((field) => el("div",
-    el("dt", field.label),
-    el("dd", valueView(form.entity, field, Object.fromEntries(form.values), { plain: true })),
-    el("dd.end", button(t("change"), { kind: "quiet small", label: t("change_field", { field: small(field.label) }), click: () => toPart(form, place + 1) }))))));
+  const record = withKind(form.entity, Object.fromEntries(form.values));
+  return el("dl.review-list", form.steps.flatMap((fields, place) => fields.map((field) => el("div", el("dt", field.label), el("dd", view(record, field, true)),
+    el("dd", button(t("change"), () => toPart(form, place), { kind: "quiet", "aria-label": t("change_field", { field: small(field.label) }) }))))));
 }
 
 // --- one field: label, hint, input, what is wrong with it
@@ -8285,508 +7942,351 @@ function reviewList(form) {
 function fieldRow(form, field) {
   const id = "field-" + field.id;
   const error = form.errors.get(field.id);
-  const hint = field.hint || (field.type === "tags" ? t("tags_hint") : rangeHint(field));
-  const described = [hint && id + "-hint", error && id + "-error"].filter(Boolean).join(" ") || null;
-  const attrs = { id, "aria-describedby": described, "aria-invalid": error ? "true" : null, required: field.required || null };
-  const label = [field.label, field.required ? el("span.required", { "aria-hidden": "true" }, " *") : null];
+  const hint = field.hint || hintOf(field);
+  const attrs = { id, "aria-describedby": [hint && id + "-hint", error && id + "-error"].filter(Boolean).join(" ") || null,
+    "aria-invalid": error ? "true" : null, required: field.required };
+  const label = [field.label, field.required && el("span.required", { "aria-hidden": "true" }, " *")];
   const help = [hint && el("p.hint", { id: id + "-hint" }, hint), error && el("p.field-error", { id: id + "-error" }, icon("alert"), error)];
-  const set = (value) => form.values.set(field.id, value);
-  const wide = field.type === "longtext" || field.type === "tags" || field.id === form.entity.display;
-  const row = (...children) => el("div", { class: "field" + (error ? " wrong" : "") + (wide ? " wide" : "") }, ...children);
-  const value = form.values.get(field.id);
-  if (field.type === "boolean") {
-    return row(el("label.choice", el("input", { ...attrs, type: "checkbox", checked: value === true || value === "true", on: { change: (event) => set(event.target.checked) } }), el("span", label)), help);
-  }
-  if (field.type === "rating" || (field.type === "choice" && field.values.length <= 4)) {
-    return row(radioGroup(field, label, help, attrs, value, set));
-  }
-  return row(el("label", { for: id, class: "label" }, label), help, inputOf(form, field, attrs, value, set));
+  const wide = ["longtext", "tags"].includes(field.type) || field.id === form.entity.display;
+  const input = inputOf(field, form.values.get(field.id), attrs, (value) => form.values.set(field.id, value), form.entity);
+  const choices = field.type === "rating" ? [1, 2, 3, 4, 5] : field.type === "choice" && field.values.length < 5 ? field.values : null;
+  return el("div", { class: "field" + (error ? " wrong" : "") + (wide ? " full" : "") },
+    choices ? radios(form, field, choices, label, help, attrs)
+      : field.type === "boolean" ? [el("label.choice", input, el("span", label)), help] : [el("label", { for: id }, label), help, input]);
 }
 
-function rangeHint(field) {
-  const [low, high] = [field.min, field.max].map((bound) => (bound === undefined ? "" : formatFigure(bound, field)));
-  if (low && high) return t("between", { low, high });
-  if (field.type === "duration") return t("in_minutes");
-  return low ? t("at_least", { low }) : high ? t("at_most", { high }) : "";
+function hintOf(field) {
+  const [low, high] = [field.min, field.max].map((bound) => (bound === undefined ? "" : figure(bound, field)));
+  if (field.type === "tags") return t("tags_hint");
+  return low && high ? t("between", { low, high }) : low ? t("at_least", { low }) : high && t("at_most", { high });
 }
 
-function radioGroup(field, label, help, attrs, value, set) {
-  const choices = field.type === "rating" ? [1, 2, 3, 4, 5] : field.values;
-  return el("fieldset.radios", { "aria-describedby": attrs["aria-describedby"], role: "radiogroup", "aria-required": field.required ? "true" : null },
-    el("legend.label", label), help,
-    el("div.radio-row", choices.map((choice, place) => el("label.choice.pill",
-      el("input", { type: "radio", id: place ? null : attrs.id, name: attrs.id, value: String(choice), checked: String(value) === String(choice), on: { change: () => set(choice) } }),
-      el("span", field.type === "rating" ? String(choice) : capital(choice))))));
+function radios(form, field, choices, label, help, { id, ...attrs }) {
+  const now = String(form.values.get(field.id));
+  return el("fieldset", { role: "radiogroup", "aria-describedby": attrs["aria-describedby"], "aria-required": field.required ? "true" : null }, el("legend", label), help,
+    el("div.radios", choices.map((choice, place) => el("label.choice.pill", el("input", { type: "radio", id: place ? null : id, name: id, value: choice, checked: String(choice) === now,
+      onchange: () => form.values.set(field.id, choice) }), el("span", capital(choice))))));
 }
 
-function inputOf(form, field, attrs, value, set) {
+// The input of a field or a setting; `set` is told each new value.
+function inputOf(field, value, attrs, set, entity) {
   const typed = (event) => set(event.target.value);
-  if (field.type === "longtext") return el("textarea", { ...attrs, rows: 4, dir: "auto", value: String(value), on: { input: typed } });
-  if (field.type === "status" || field.type === "choice") return selectOf(attrs, value, field.values.map((one) => [one, capital(one)]), set);
-  if (field.type === "ref") {
-    const entity = app.entities.get(field.entity);
-    const rows = app.data.get(field.entity).map((record) => [record.id, titleOf(entity, record)]);
-    return selectOf(attrs, value, rows.sort((a, b) => intl("Collator", { numeric: true }).compare(a[1], b[1])), set);
-  }
-  if (field.type === "tags") return el("input", { ...attrs, type: "text", value: Array.isArray(value) ? value.join(", ") : value, on: { input: (event) => set(event.target.value.split(",").map((tag) => tag.trim()).filter(Boolean)) } });
-  if (field.type === "person") return personInput(form, field, attrs, value, typed);
-  if (isNumeric(field)) {
-    const unit = field.type === "percent" ? "%" : field.type === "duration" ? t("minutes") : field.unit;
-    const input = el("input", { ...attrs, type: "text", inputmode: "decimal", value: String(value), on: { input: typed } });
-    return unit ? el("span.with-unit", input, el("span.unit", { "aria-hidden": "true" }, unit)) : input;
-  }
-  const kinds = { date: "date", datetime: "datetime-local", email: "email", phone: "tel", url: "url" };
-  const kind = Object.hasOwn(kinds, field.type) ? kinds[field.type] : "text";
-  return el("input", { ...attrs, type: kind, value: String(value), maxlength: 4000, dir: kind === "text" ? "auto" : null, on: { input: typed, change: typed } });
-}
-
-function selectOf(attrs, value, choices, set) {
-  return el("select", { ...attrs, on: { change: (event) => set(event.target.value) } },
-    el("option", { value: "" }, t("choose")), choices.map(([one, text]) => el("option", { value: one, selected: one === value }, text)));
+  const options = (pairs) => el("select", { ...attrs, onchange: typed }, el("option", { value: "" }, t("choose")), pairs.map(([one, text]) => el("option", { value: one, selected: one === value }, text)));
+  if (field.type === "boolean") return el("input", { ...attrs, type: "checkbox", checked: String(value) === "true", onchange: (event) => set(event.target.checked) });
+  if (field.type === "longtext") return el("textarea", { ...attrs, rows: 4, dir: "auto", value, oninput: typed });
+  if (field.values) return options(field.values.map((one) => [one, capital(one)]));
+  if (field.type === "ref") return options(app.data.get(field.entity).map((one) => [one.id, titleOf(one)]).sort((a, b) => intl("Collator", { numeric: true }).compare(a[1], b[1])));
+  if (field.type === "tags") return el("input", { ...attrs, type: "text", value: [value].flat().join(", "), oninput: (event) => set(event.target.value.split(",").map((tag) => tag.trim()).filter(Boolean)) });
+  if (field.type === "person" && entity) return personInput(field, value, attrs, typed, entity);
+  const kinds = new Map(Object.entries({ date: "date", datetime: "datetime-local", email: "email", phone: "tel", url: "url" }));
+  const unit = field.type === "percent" ? "%" : field.type === "duration" ? t("minutes") : field.unit;
+  const input = el("input", { ...attrs, type: kinds.get(field.type) || "text", inputmode: isNumeric(field) ? "decimal" : null, maxlength: 4000, value, oninput: typed });
+  return unit && isNumeric(field) ? el("span.with-unit", input, el("span.unit", { "aria-hidden": "true" }, unit)) : input;
 }
 
 // People who are known already are offered while one types.
-function personInput(form, field, attrs, value, typed) {
-  const known = new Set(app.data.get(form.entity.id).map((record) => valueIn(record, field)).filter(Boolean));
-  const list = el("datalist", { id: attrs.id + "-list" }, [...known].sort().map((name) => el("option", { value: name })));
-  return el("span.with-list", el("input", { ...attrs, type: "text", list: attrs.id + "-list", autocomplete: "off", value: String(value), on: { input: typed } }), list);
+function personInput(field, value, attrs, oninput, entity) {
+  const known = new Set(app.data.get(entity.id).map((record) => get(record, field)).filter(Boolean));
+  const list = attrs.id + "-list";
+  return el("span", el("input", { ...attrs, type: "text", list, autocomplete: "off", value, oninput }), el("datalist", { id: list }, [...known].sort().map((name) => el("option", { value: name }))));
 }
 
 // --- checks and saving
 
 function checkField(field, raw, input) {
-  if (input && input.validity && input.validity.badInput) return t("bad_date", { label: field.label });
-  if (isEmpty(raw) || (typeof raw === "string" && !raw.trim())) return field.required ? t("missing", { label: field.label }) : "";
-  if (field.type === "email" && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(raw)) return t("bad_email", { label: field.label });
-  if (field.type === "url" && !/^https?:\/\/\S+$/i.test(raw)) return t("bad_url", { label: field.label });
+  const { label } = field;
+  const value = typeof raw === "string" && isNumeric(field) ? toNumber(raw) : raw;
+  if (input && input.validity.badInput) return t("bad_date", { label });
+  if (isEmpty(raw) || !String(raw).trim()) return field.required ? t("missing", { label }) : "";
+  if (field.type === "email" && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(raw)) return t("bad_email", { label });
+  if (field.type === "url" && !/^https?:\/\/\S+$/i.test(raw)) return t("bad_url", { label });
   if (!isNumeric(field)) return "";
-  const value = toNumber(raw);
-  if (Number.isNaN(value)) return t("bad_number", { label: field.label });
-  if (field.min !== undefined && value < field.min) return t("too_small", { label: field.label, low: formatFigure(field.min, field) });
-  if (field.max !== undefined && value > field.max) return t("too_big", { label: field.label, high: formatFigure(field.max, field) });
-  return "";
+  if (Number.isNaN(value)) return t("bad_number", { label });
+  if (value < field.min) return t("too_small", { label, low: figure(field.min, field) });
+  return value > field.max ? t("too_big", { label, high: figure(field.max, field) }) : "";
 }
 
-// Numbers as people type them: "1,234.5" and "1.234,5" alike, by the last mark.
-function toNumber(raw) {
-  if (typeof raw === "number") return raw;
-  const text = raw.replace(/[\s\u00a0\u202f']/g, "");
-  const mark = Math.max(text.lastIndexOf("."), text.lastIndexOf(","));
-  const tail = text.length - mark - 1;
-  const thousands = mark >= 0 && tail === 3 && !/[.,]/.test(text.slice(0, mark)) && text[mark] !== decimalMark();
-  if (mark < 0 || thousands) return Number(text.replace(/[.,]/g, "") || NaN);
-  return Number(text.slice(0, mark).replace(/[.,]/g, "") + "." + text.slice(mark + 1));
-}
-
-function decimalMark() {
-  return intl("NumberFormat", {}).formatToParts(1.5).find((part) => part.type === "decimal").value;
+// Numbers as people type them: the language's own decimal mark, or a point.
+function toNumber(text) {
+  const mark = intl("NumberFormat", {}).formatToParts(1.5).find((part) => part.type === "decimal").value;
+  const bare = text.replace(/[\s\u00a0\u202f']/g, "");
+  const plain = /^-?\d+(\.\d{1,2})?$/.test(bare) ? bare : bare.split(mark).map((part) => part.replace(/[.,](?=\d{3})/g, "")).join(".");
+  return plain ? Number(plain) : NaN;
 }
 
 function onSubmit(form) {
-  const part = formPart(form);
-  const review = part > form.steps.length;
-  const fields = review ? form.steps.flat() : form.steps[part - 1];
-  form.errors = new Map();
-  for (const field of fields) {
-    const wrong = checkField(field, form.values.get(field.id), document.getElementById("field-" + field.id));
-    if (wrong) form.errors.set(field.id, wrong);
-  }
-  form.failed = !form.errors.size && (review || form.steps.length === 1) && param("state") === "error";
+  const part = partOf(form);
+  const fields = form.steps[part] || form.steps.flat();
+  const wrong = fields.map((field) => [field.id, checkField(field, form.values.get(field.id), byId("field-" + field.id))]);
+  const last = form.steps.length === 1 || part === form.steps.length;
+  form.errors = new Map(wrong.filter(([, error]) => error));
+  form.failed = last && !form.errors.size && param("state") === "error";
   if (form.errors.size || form.failed) {
     drawForm(form);
     form.node.querySelector(".error-summary").focus();
-  } else if (form.steps.length > 1 && !review) {
-    toPart(form, part + 1);
-  } else {
+  } else if (last) {
     saveForm(form);
+  } else {
+    toPart(form, part + 1);
   }
 }
 
-function saveForm(form) {
-  const { entity, record } = form;
-  const saved = record ? { ...record } : { id: freshId(entity.id) };
+function saveForm({ entity, record, values, key, leave }) {
+  const saved = record ? { ...record } : { id: freshId(entity) };
   for (const field of entity.fields) {
-    const raw = form.values.get(field.id);
-    saved[field.id] = isNumeric(field) && !isEmpty(raw) ? toNumber(raw) : typeof raw === "string" ? raw.trim() : raw;
+    const raw = values.get(field.id);
+    saved[field.id] = typeof raw !== "string" ? raw : isNumeric(field) && raw ? toNumber(raw) : raw.trim();
   }
-  const undo = saveRecord(entity.id, saved, t(record ? "log_edited" : "log_created"));
-  form.forget();
-  toast(t(record ? "saved" : "created", { title: titleOf(entity, saved) }), undo);
-  form.leave(saved);
+  const undo = saveRecord(entity, saved, t(record ? "log_edited" : "log_created"));
+  app.drafts.delete(key);
+  toast(t(record ? "saved" : "created", { title: titleOf(saved) }), undo);
+  leave(saved);
 }
 
 function errorSummary(form) {
-  const rows = [...form.errors].map(([id, text]) => el("li", el("a", { href: "#field-" + id, on: { click: (event) => {
-    event.preventDefault();
-    const input = document.getElementById("field-" + id);
-    input.focus();
-    input.scrollIntoView({ block: "center" });
-  } } }, text)));
-  return el("div.error-summary", { tabindex: "-1", role: "alert" },
-    el("h2", icon("alert"), form.failed ? t("not_saved") : t("problem_title")),
+  const rows = [...form.errors].map(([id, text]) => el("li", el("a", { href: "#field-" + id, onclick: (event) => { event.preventDefault(); byId("field-" + id).focus(); } }, text)));
+  return el("div.error-summary", { tabindex: -1, role: "alert" }, el("h2", icon("alert"), t(form.failed ? "not_saved" : "problem_title")),
     form.failed ? el("p", t("not_saved_hint")) : el("ul", rows));
 }
-""",
-    "charts": r"""
-// Charts, each with a table that says the same; the dashboard and the report that are made of them.
 
-// Records counted, or a number of theirs added up, by the values of a field.
-function groupRecords(entity, records, field, measure, most) {
-  const groups = new Map(field.values ? field.values.map((value) => [value, { key: value, count: 0, sum: 0 }]) : []);
-  for (const record of records) {
-    const values = isEmpty(valueIn(record, field)) ? [""] : [valueIn(record, field)].flat();
-    for (const value of values) {
-      const key = isDated(field) ? String(value).slice(0, 7) : value;
-      if (!groups.has(key)) groups.set(key, { key, count: 0, sum: 0 });
-      const group = groups.get(key);
-      group.count += 1;
-      group.sum += measure ? Number(valueOf(record, measure.id)) || 0 : 1;
-    }
-  }
-  const list = [...groups.values()].map((group) => ({ ...group, value: group.sum, text: groupText(field, group.key) }));
-  if (isDated(field) || field.type === "rating") list.sort((a, b) => (a.key < b.key ? -1 : 1));
-  else if (!field.values) list.sort((a, b) => b.value - a.value);
-  return most && list.length > most ? foldRest(list, most) : list;
-}
-
-function groupText(field, key) {
-  if (isEmpty(key)) return t("no_value");
-  if (isDated(field)) return capital(formatDate(key + "-01", { month: "long", year: "numeric" }));
-  return field.type === "tags" ? String(key) : textOf(field, key);
-}
-
-function foldRest(list, most) {
-  const rest = list.slice(most - 1);
-  const total = (name) => rest.reduce((sum, group) => sum + group[name], 0);
-  return [...list.slice(0, most - 1), { key: null, text: t("others"), value: total("value"), count: total("count"), sum: total("sum") }];
-}
-
-function chartTable(title, label, groups, format) {
-  return el("table.table.plain", el("caption.sr-only", title),
-    el("thead", el("tr", el("th", { scope: "col" }, label), el("th", { scope: "col", class: "number" }, t("value")))),
-    el("tbody", groups.map((group) => el("tr", el("th", { scope: "row" }, group.text), el("td.number", format(group.value))))));
-}
-
-function withTable(title, label, groups, format, drawing) {
-  return el("div.chart", drawing,
-    el("details.twin", el("summary", t("as_table"), hiddenText(": " + title)), chartTable(title, label, groups, format)));
-}
-
-function barsChart(groups, format, tone) {
-  const most = Math.max(1, ...groups.map((group) => group.value));
-  return el("div.bars", { "aria-hidden": "true" }, groups.map((group) => el("div.bar-row",
-    el("span.bar-label", group.text),
-    el("span.bar-track", el("span", { class: "bar " + (tone ? tone(group) : ""), css: { width: (Math.max(0, group.value) / most) * 100 + "%" } })),
-    el("span.bar-value", format(group.value)))));
-}
-
-function donutChart(groups, format) {
-  const total = groups.reduce((sum, group) => sum + Math.max(0, group.value), 0);
-  let turned = 0;
-  const shown = groups.filter((group) => group.value > 0);
-  const rings = shown.map((group, place) => {
-    const share = (group.value / total) * 100;
-    const gap = shown.length > 1 ? 0.8 : 0;
-    const ring = svg("circle", { class: "ring s" + (place % 6 + 1), cx: 21, cy: 21, r: 15.9155, "stroke-dasharray": Math.max(0.4, share - gap) + " " + (100 - Math.max(0.4, share - gap)), "stroke-dashoffset": 25 - turned });
-    turned += share;
-    return ring;
-  });
-  return el("div.donut", { "aria-hidden": "true" },
-    el("div.donut-ring", svg("svg", { viewBox: "0 0 42 42" }, svg("circle", { class: "ring-bed", cx: 21, cy: 21, r: 15.9155 }), rings),
-      el("div.donut-total", el("strong", format(total, true)), el("span", t("total")))),
-    el("ul.legend", shown.map((group, place) => el("li", el("span", { class: "swatch s" + (place % 6 + 1) }),
-      el("span.legend-text", group.text), el("strong", format(group.value)), el("span.legend-share", formatNumber(group.value / total, { style: "percent", maximumFractionDigits: 0 }))))));
-}
-
-// Values by month, gaps as nothing, so that the line tells the truth.
-function trendGroups(entity, records, date, measure) {
-  const months = groupRecords(entity, records.filter((record) => !isEmpty(valueIn(record, date))), date, measure);
-  const byMonth = new Map(months.map((group) => [group.key, group]));
-  const filled = [];
-  if (!months.length) return filled;
-  let month = months[Math.max(0, months.length - 24)].key;
-  while (month <= months[months.length - 1].key && filled.length < 60) {
-    filled.push(byMonth.get(month) || { key: month, value: 0, count: 0, sum: 0, text: groupText(date, month) });
-    month = addMonths(month + "-01", 1).slice(0, 7);
-  }
-  return filled;
-}
-
-function lineChart(groups, format) {
-  const most = niceTop(Math.max(1, ...groups.map((group) => group.value)));
-  const x = (place) => (groups.length > 1 ? (place / (groups.length - 1)) * 600 : 300);
-  const y = (value) => 170 - (Math.max(0, value) / most) * 160;
-  const points = groups.map((group, place) => x(place) + "," + y(group.value));
-  const grid = [0, 0.5, 1].map((part) => svg("line", { class: "grid", x1: 0, x2: 600, y1: y(most * part), y2: y(most * part) }));
-  const label = (group) => formatDate(group.key + "-01", { month: "short" });
-  const skip = Math.ceil(groups.length / 8);
-  return el("div.line", { "aria-hidden": "true" },
-    el("div.line-y", [1, 0.5, 0].map((part) => el("span", format(most * part, true)))),
-    svg("svg", { viewBox: "0 0 600 180", preserveAspectRatio: "none" }, grid,
-      groups.length > 1 && svg("polygon", { class: "area", points: "0,170 " + points.join(" ") + " 600,170" }),
-      svg("polyline", { class: "stroke", points: points.length > 1 ? points.join(" ") : "0," + y(groups[0].value) + " 600," + y(groups[0].value) })),
-    el("div.line-x", groups.map((group, place) => el("span", place % skip ? "" : label(group)))));
-}
-
-function niceTop(value) {
-  const size = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 2.5, 5, 10].map((step) => step * size).find((top) => top >= value);
-}
-
-function statusTone(field) {
-  return (group) => (field.type === "status" ? "tone-" + toneOf(field, group.key) : "");
-}
-
-// --- dashboard
-
-function dashboardView(screen) {
-  const widgets = screen.widgets.filter((widget) => app.entities.has(widget.entity));
-  const tiles = widgets.filter((widget) => widget.kind === "count" || widget.kind === "sum");
-  const panels = widgets.filter((widget) => !tiles.includes(widget));
-  const lead = widgets[0] && app.entities.get(widgets[0].entity);
-  const create = lead && may("create") && newHref(lead);
-  const today = capital(formatDate(app.today, { weekday: "long", day: "numeric", month: "long" }));
-  return [
-    pageHead({ title: screen.title, note: today, actions: [create && linkButton(t("new_one", { label: small(lead.label) }), create, { kind: "primary create", name: "plus", key: "new" })].filter(Boolean) }),
-    app.blocked ? app.blocked("dashboard") : [
-      tiles.length ? el("ul.tiles", tiles.map((widget) => el("li", tileOf(widget)))) : null,
-      el("div.panels", panels.map((widget) => panelOf(widget))),
-    ],
-  ];
-}
-
-function widgetRecords(widget) {
-  const entity = app.entities.get(widget.entity);
-  const records = listRecords(entity.id);
-  return widget.filter ? records.filter((record) => matchesFilter(entity, record, widget.filter)) : records;
-}
-
-function tileOf(widget) {
-  const entity = app.entities.get(widget.entity);
-  const records = widgetRecords(widget);
-  const measure = widget.measure && fieldOf(entity, widget.measure);
-  const value = widget.kind === "sum" && measure ? records.reduce((sum, record) => sum + (Number(valueOf(record, measure.id)) || 0), 0) : records.length;
-  const text = widget.kind === "sum" && measure ? formatFigure(value, measure, true) : formatNumber(value);
-  const list = listScreen(entity.id);
-  const tone = widget.filter && widget.filter.when === "overdue" && value > 0 ? " alarming" : "";
-  const inside = [el("span.tile-label", widget.title), el("span.tile-value", text),
-    el("span.tile-foot", icon(entity.icon || "circle"), widget.kind === "sum" ? countOf(entity, records.length) : entity.plural)];
-  return list ? el("a", { class: "tile" + tone, href: hrefTo(list.id, "", filterParams(widget.filter)) }, inside) : el("div", { class: "tile" + tone }, inside);
-}
-
-function panelOf(widget) {
-  const entity = app.entities.get(widget.entity);
-  const records = widgetRecords(widget);
-  const list = listScreen(entity.id);
-  const target = list && hrefTo(list.id, "", filterParams(widget.filter));
-  const action = target && el("a.more-link", { href: target }, t("view_all", { count: formatNumber(records.length) }), hiddenText(": " + widget.title));
-  const nothing = el("p.all-clear", icon("check"), t("all_clear"));
-  const draw = { list: attentionList, bars: barsPanel, donut: donutPanel, trend: trendPanel }[widget.kind];
-  return section(widget.title, records.length ? draw(widget, entity, records) : nothing, { action: widget.kind === "list" ? action : null, extra: "kind-" + widget.kind });
-}
-
-function attentionList(widget, entity, records) {
-  const date = widget.filter && fieldOf(entity, widget.filter.field) && isDated(fieldOf(entity, widget.filter.field)) ? fieldOf(entity, widget.filter.field) : leadDate(entity);
-  const sorted = date ? records.slice().sort(compareBy(entity, date)) : records;
-  return el("ul.mini-rows", sorted.slice(0, 6).map((record) => attentionRow(entity, record, date)));
-}
-
-function attentionRow(entity, record, date) {
-  const status = statusField(entity);
-  const person = firstField(entity, (field) => field.type === "person");
-  const name = person && valueOf(record, person.id);
-  return el("li.mini-row",
-    name ? avatar(name) : null,
-    el("span.mini-text", titleLink(entity, record), name && el("span.mini-sub", name)),
-    el("span.mini-facts", date && !isEmpty(valueIn(record, date)) && el("span", { class: isLate(entity, record, date) ? "due late" : "due" }, el("time", { datetime: valueIn(record, date) }, formatDistance(valueIn(record, date)))),
-      status && statusBadge(status, valueIn(record, status))));
-}
-
-function widgetMeasure(widget, entity) {
-  const measure = widget.measure ? fieldOf(entity, widget.measure) : null;
-  return { measure, format: (value, short) => (measure ? formatFigure(value, measure, true) : formatNumber(value, { maximumFractionDigits: short ? 1 : 2 })) };
-}
-
-function barsPanel(widget, entity, records) {
-  const field = groupField(entity);
-  const { measure, format } = widgetMeasure(widget, entity);
-  const groups = groupRecords(entity, records, field, measure, 8);
-  return withTable(widget.title, field.label, groups, format, barsChart(groups, format, statusTone(field)));
-}
-
-function donutPanel(widget, entity, records) {
-  const field = groupField(entity);
-  const { measure, format } = widgetMeasure(widget, entity);
-  const groups = groupRecords(entity, records, field, measure, 6).filter((group) => group.value > 0);
-  return groups.length ? withTable(widget.title, field.label, groups, format, donutChart(groups, format)) : el("p.quiet", t("nothing_to_draw"));
-}
-
-function trendPanel(widget, entity, records) {
-  const date = leadDate(entity);
-  if (!date) return barsPanel(widget, entity, records);
-  const { measure, format } = widgetMeasure(widget, entity);
-  const groups = trendGroups(entity, records, date, measure);
-  return groups.length ? withTable(widget.title, t("month"), groups, format, lineChart(groups, format)) : el("p.quiet", t("nothing_to_draw"));
-}
-
-// --- report
-
-function reportView(screen) {
-  const entity = app.entities.get(screen.entity);
-  const groupable = entity.fields.filter((field) => !["longtext", "email", "phone", "url", "address", "number", "money", "percent", "duration"].includes(field.type) && field.id !== entity.display);
-  const field = fieldOf(entity, param("by") || screen.groupBy || "") || groupField(entity);
-  const measured = param("sum") === "-" ? null : fieldOf(entity, param("sum") || screen.measure || "") || null;
-  const date = leadDate(entity);
-  const change = (name) => (value) => { setParams({ [name]: value }); redraw(); };
-  const measures = [["-", t("number_of", { plural: small(entity.plural) })], ...entity.fields.filter(isNumeric).map((one) => [one.id, one.label])];
-  const periods = [["", t("all_time")], ["month", t("this_month")], ["past", t("past_90")], ["year", t("this_year")]];
-  const kind = param("kind") || "bars";
-  return recordScreen(screen, {
-    note: t("report_note", { field: small(field.label) }),
-    actions: [button(t("print"), { name: "print", key: "print", click: () => window.print() })],
-    extras: [
-      selectBox(t("group_by"), "group-by", field.id, (groupable.includes(field) ? groupable : [field, ...groupable]).map((one) => [one.id, one.label]), change("by")),
-      selectBox(t("measure"), "measure", measured ? measured.id : "-", measures, change("sum")),
-      date && selectBox(t("period"), "period", param("period"), periods, change("period")),
-      segmented(t("chart"), "kind", kind, [["bars", t("bars")], ["share", t("share")], ...(date ? [["trend", t("over_time")]] : [])], change("kind")),
-    ],
-    draw: (same, records) => reportBody(screen, entity, records.filter((record) => inPeriod(date, record, param("period"))), { field, measured, date, kind }),
-  });
-}
-
-function inPeriod(date, record, period) {
-  if (!period || !date) return true;
-  const day = String(valueIn(record, date)).slice(0, 10);
-  if (period === "month") return day.slice(0, 7) === app.today.slice(0, 7);
-  if (period === "year") return day.slice(0, 4) === app.today.slice(0, 4);
-  return day && day <= app.today && day >= addDays(app.today, -90);
-}
-
-function reportBody(screen, entity, records, { field, measured, date, kind }) {
-  const format = (value, short) => (measured ? formatFigure(Math.round(value * 100) / 100, measured, short) : formatNumber(value, { maximumFractionDigits: 2 }));
-  const trend = kind === "trend" && date;
-  const groups = trend ? trendGroups(entity, records, date, measured) : groupRecords(entity, records, field, measured, kind === "share" ? 6 : 0);
-  if (!records.length || !groups.length) return emptyState(entity, true, () => { setParams({ period: "" }); clearFilters(); });
-  const total = groups.reduce((sum, group) => sum + group.value, 0);
-  const drawing = trend ? lineChart(groups, format) : kind === "share" ? donutChart(groups, format) : barsChart(groups, format, statusTone(field));
-  const figures = [[t("total"), format(total)], [entity.plural, formatNumber(records.length)], ...(measured ? [[t("average"), format(total / records.length)]] : [])];
-  return el("div.report",
-    el("dl.figures", figures.map(([label, value]) => el("div", el("dt", label), el("dd", value)))),
-    section(trend ? t("over_time") : t("by", { field: small(field.label) }), drawing),
-    section(t("the_numbers"), reportTable(screen, trend ? t("month") : field.label, groups, total, format, measured),
-      { action: button(t("csv"), { kind: "quiet small", name: "download", key: "csv", click: () => saveCsv(screen, trend ? t("month") : field.label, groups, measured) }) }));
-}
-
-function reportTable(screen, label, groups, total, format, measured) {
-  const share = (value) => (total ? formatNumber(value / total, { style: "percent", maximumFractionDigits: 1 }) : "\u2013");
-  const number = (text) => el("td.number", text);
-  const all = groups.reduce((sum, group) => sum + group.count, 0);
-  return el("div.table-wrap", el("table.table.plain", el("caption.sr-only", screen.title),
-    el("thead", el("tr", el("th", { scope: "col" }, label), [t("count"), measured && measured.label, t("share")].filter(Boolean).map((text) => el("th", { scope: "col", class: "number" }, text)))),
-    el("tbody", groups.map((group) => el("tr", el("th", { scope: "row" }, group.text), number(formatNumber(group.count)), measured && number(format(group.value)), number(share(group.value))))),
-    el("tfoot", el("tr", el("th", { scope: "row" }, t("total")), number(formatNumber(all)), measured && number(format(total)), number(share(total))))));
-}
-
-// RFC 4180; a cell that a spreadsheet would run as a formula gets an apostrophe.
-function saveCsv(screen, label, groups, measured) {
-  const cell = (value) => '"' + String(value).replace(/^(?=[=+@-])(?!-?\d)/, "'").replace(/"/g, '""') + '"';
-  const head = [label, t("count"), ...(measured ? [measured.label] : [])];
-  const rows = groups.map((group) => [group.text, group.count, ...(measured ? [Math.round(group.value * 100) / 100] : [])]);
-  const text = [head, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
-  const address = URL.createObjectURL(new Blob(["\ufeff" + text], { type: "text/csv" }));
-  const link = el("a", { href: address, download: screen.id + ".csv" });
-  link.click();
-  window.setTimeout(() => URL.revokeObjectURL(address), 1000);
-  toast(t("exported", { name: screen.id + ".csv" }));
-}
-""",
-    "settings": r"""
-// Settings: the numbers and limits of the brief; a change is kept at once and shows where it matters.
+// --- settings: the numbers and limits of the brief; a change is kept at once and shows where it matters
 
 function settingsView(screen) {
-  const head = pageHead({ title: screen.title, note: t("settings_note") });
+  const head = pageHead(screen.title, { note: t("settings_note") });
   if (app.blocked) return [head, app.blocked("form")];
-  if (!app.blueprint.settings.length) {
-    return [head, el("div.state", el("div.state-art", { "aria-hidden": "true" }, icon("sliders")), el("h2", t("no_settings")), el("p", t("no_settings_hint")))];
-  }
-  return [head, el("ul.settings", app.blueprint.settings.map((setting) => el("li.setting", settingRow(setting))))];
+  const { settings } = app.blueprint;
+  return [head, settings.length ? el("ul.settings", settings.map(settingRow)) : stateBox("sliders", t("no_settings"), t("no_settings_hint"))];
+}
+
+function settingText(setting, value) {
+  return textOf(setting, value) || String(value);
 }
 
 function settingRow(setting) {
   const id = "setting-" + setting.id;
   const value = app.settings.get(setting.id);
-  const notes = [
-    setting.because && el("span.from-brief", t("from_brief", { words: setting.because })),
+  const marked = app.blueprint.entities.map((entity) => [entity, listRecords(entity).filter((record) => entity.fields.some((field) => isNumeric(field) && watchOf(field, get(record, field)) === setting)).length]).find(([, count]) => count);
+  const notes = [setting.because && el("span", t("from_brief", { words: setting.because })),
     value !== setting.value && el("span", t("was", { value: settingText(setting, setting.value) })),
-    settingEffect(setting),
-  ].filter(Boolean);
-  return [
-    el("div.setting-text", el("label", { for: id }, setting.label), notes.length ? el("p.hint", { id: id + "-hint" }, notes) : null),
-    settingInput(setting, id, value, notes.length > 0),
-  ];
+    marked && badge(t("marks", { records: countOf(...marked) }), "warn flat")].filter(Boolean);
+  const attrs = { id, key: id, disabled: !may("edit"), "aria-describedby": notes.length ? id + "-hint" : null };
+  const input = inputOf(setting, value, attrs, () => {});
+  const control = input.matches("input") ? input : input.querySelector("input");
+  control.addEventListener("change", () => onSetting(setting, control));
+  if (setting.type === "boolean") control.setAttribute("role", "switch");
+  return el("li.block.setting", el("div", el("label", { for: id }, setting.label), notes.length > 0 && el("p.hint", { id: id + "-hint" }, notes)), input);
 }
 
-function settingText(setting, value) {
-  if (setting.type === "boolean") return value ? t("yes") : t("no");
-  if (setting.type === "date") return formatDate(value);
-  return setting.type === "text" ? String(value) : formatFigure(value, setting);
-}
-
-// How many records a threshold marks at present.
-function settingEffect(setting) {
-  for (const entity of app.blueprint.entities) {
-    for (const field of entity.fields.filter(isNumeric)) {
-      const watched = listRecords(entity.id).filter((record) => watchOf(entity, field, valueIn(record, field)) === setting).length;
-      if (watched) return badge(t("marks", { records: countOf(entity, watched) }), "warn");
-    }
-  }
-  return null;
-}
-
-function settingInput(setting, id, value, hinted) {
-  const attrs = { id, "data-key": id, disabled: !may("edit"), "aria-describedby": hinted ? id + "-hint" : null };
-  if (setting.type === "boolean") return el("input", { ...attrs, type: "checkbox", role: "switch", class: "switch", checked: value === true, on: { change: (event) => changeSetting(setting, event.target.checked) } });
-  const number = isNumeric(setting);
-  const onChange = (event) => {
-    const next = number ? toNumber(event.target.value) : event.target.value;
-    const wrong = number && Number.isNaN(next);
-    event.target.setAttribute("aria-invalid", String(wrong));
-    if (wrong) say(t("bad_number", { label: setting.label }));
-    else changeSetting(setting, next);
-  };
-  const kind = setting.type === "date" ? "date" : "text";
-  const input = el("input", { ...attrs, type: kind, inputmode: number ? "decimal" : null, value: String(value), on: { change: onChange } });
-  const unit = setting.type === "percent" ? "%" : setting.type === "duration" ? t("minutes") : setting.unit;
-  return unit && number ? el("span.with-unit", input, el("span.unit", { "aria-hidden": "true" }, unit)) : input;
-}
-
-function changeSetting(setting, value) {
+function onSetting(setting, control) {
   const before = app.settings.get(setting.id);
-  const put = (next) => { app.settings.set(setting.id, next); keepData(); };
+  const value = setting.type === "boolean" ? control.checked : isNumeric(setting) ? toNumber(control.value) : control.value;
+  const put = (next) => { app.settings.set(setting.id, next); changed(); };
+  const wrong = Number.isNaN(value);
+  control.setAttribute("aria-invalid", String(wrong));
+  if (wrong) return say(t("bad_number", { label: setting.label }));
   put(value);
   toast(t("changed_to", { field: setting.label, value: settingText(setting, value) }), () => put(before));
-  redraw();
-  say(t("changed_to", { field: setting.label, value: settingText(setting, value) }));
+  return redraw();
+}
+""",
+    "charts": r"""
+// Charts, each with a table that says the same; the dashboard and the report that are made of them.
+
+// Records counted, or a number of theirs added up, by the values of a field: [{key, text, count, value}].
+function groupRecords(records, field, measure, most) {
+  const groups = new Map((field.values || []).map((key) => [key, { key, count: 0, value: 0 }]));
+  for (const record of records) {
+    for (const one of has(record, field) ? [get(record, field)].flat() : [""]) {
+      const key = isDated(field) ? String(one).slice(0, 7) : one;
+      const group = groups.get(key) || { key, count: 0, value: 0 };
+      group.count += 1;
+      group.value += measure ? Number(get(record, measure)) || 0 : 1;
+      groups.set(key, group);
+    }
+  }
+  const text = (key) => (isEmpty(key) ? t("no_value") : isDated(field) ? monthName(key + "-01") : field.type === "tags" ? key : textOf(field, key));
+  const list = [...groups.values()].map((group) => ({ ...group, text: text(group.key), tone: field.type === "status" ? toneOf(field, group.key) : "" }));
+  if (!field.values) list.sort((a, b) => (isDated(field) || field.type === "rating" ? (a.key < b.key ? -1 : 1) : b.value - a.value));
+  if (!most || list.length <= most) return list;
+  const rest = list.splice(most - 1);
+  return [...list, { text: t("others"), tone: "", count: sum(rest, "count"), value: sum(rest, "value") }];
+}
+
+function sum(groups, name) {
+  return groups.reduce((total, group) => total + group[name], 0);
+}
+
+// Values by month, gaps as nothing, so that the line tells the truth; two years at most.
+function trendGroups(records, date, measure) {
+  const groups = groupRecords(records.filter((record) => has(record, date)), date, measure).slice(-24);
+  const byMonth = new Map(groups.map((group) => [group.key, group]));
+  const filled = [];
+  for (let month = groups.length ? groups[0].key : "9"; month <= groups[groups.length - 1].key && filled.length < 60; month = addMonths(month + "-01", 1).slice(0, 7)) {
+    filled.push(byMonth.get(month) || { key: month, text: monthName(month + "-01"), count: 0, value: 0 });
+  }
+  return filled;
+}
+
+function drawChart(kind, groups, format) {
+  const draw = { bars: barsChart, donut: donutChart, trend: lineChart }[kind];
+  return el("div", { class: kind, "aria-hidden": "true" }, draw(groups, format));
+}
+
+function barsChart(groups, format) {
+  const most = Math.max(1, ...groups.map((group) => group.value));
+  return groups.map((group) => el("div.bar-row", el("span.clip", group.text),
+    el("span.track", el("span", { class: "fill " + (group.tone || ""), css: { width: (Math.max(0, group.value) / most) * 100 + "%" } })), el("b", format(group.value))));
+}
+
+function donutChart(groups, format) {
+  const shown = groups.filter((group) => group.value > 0);
+  const total = sum(shown, "value");
+  let turned = 25;
+  const rings = shown.map((group, place) => {
+    const share = (group.value / total) * 100;
+    const length = Math.max(0.4, share - (shown.length > 1 ? 0.8 : 0));
+    const ring = svg("circle", { class: "ring s" + (place % 6), cx: 21, cy: 21, r: 15.9155, "stroke-dasharray": length + " " + (100 - length), "stroke-dashoffset": turned });
+    turned -= share;
+    return ring;
+  });
+  return [el("div.ring-box", svg("svg", { viewBox: "0 0 42 42" }, rings), el("p", el("b", format(total, true)), t("total"))),
+    el("ul.legend", shown.map((group, place) => el("li", el("span", { class: "swatch s" + (place % 6) }), el("span", group.text), el("b", format(group.value)), el("span.quiet", percent(group.value / total)))))];
+}
+
+function lineChart(groups, format) {
+  const top = Math.max(1, ...groups.map((group) => group.value));
+  const size = 10 ** Math.floor(Math.log10(top));
+  const most = [1, 2, 2.5, 5, 10].map((step) => step * size).find((one) => one >= top);
+  const points = groups.map((group, place) => [groups.length > 1 ? (place / (groups.length - 1)) * 600 : 0, 170 - (Math.max(0, group.value) / most) * 160]);
+  if (points.length === 1) points.push([600, points[0][1]]);
+  const line = points.map((point) => point.join(",")).join(" ");
+  return [el("div.line-y", [1, 0.5, 0].map((part) => el("span", format(most * part, true)))),
+    svg("svg", { viewBox: "0 0 600 180", preserveAspectRatio: "none" }, [10, 90, 170].map((y) => svg("path", { class: "grid", d: "M0 " + y + "H600" })),
+      svg("polygon", { class: "area", points: "0,170 " + line + " 600,170" }), svg("polyline", { class: "stroke", points: line })),
+    el("div.line-x", groups.map((group, place) => el("span", place % Math.ceil(groups.length / 8) ? "" : formatDate(group.key + "-01", { month: "short" }))))];
+}
+
+// --- dashboard
+
+function dashboardView(screen) {
+  const tiles = screen.widgets.filter((widget) => ["count", "sum"].includes(widget.kind));
+  const panels = screen.widgets.filter((widget) => !tiles.includes(widget));
+  const lead = screen.widgets[0] && app.entities.get(screen.widgets[0].entity);
+  const note = capital(formatDate(app.today, { weekday: "long", day: "numeric", month: "long" }));
+  return [pageHead(screen.title, { note, actions: lead && newButton(lead, "primary create") }), app.blocked ? app.blocked("dashboard")
+    : [tiles.length > 0 && el("ul.tiles", tiles.map(tileOf)), el("div.panels", panels.map(panelOf))]];
+}
+
+// What a widget is about: its records, how its numbers are written, and the rows that it counts.
+function widgetParts(widget) {
+  const entity = app.entities.get(widget.entity);
+  const measure = widget.measure && fieldOf(entity, widget.measure);
+  const records = listRecords(entity).filter((record) => !widget.filter || matches(record, widget.filter));
+  const list = listScreen(entity);
+  return { entity, measure, records, href: list && hrefTo(list.id, "", filterParams(widget.filter)), format: (value) => figure(value, measure, true) };
+}
+
+function tileOf(widget) {
+  const { entity, measure, records, href, format } = widgetParts(widget);
+  const value = widget.kind === "sum" ? records.reduce((total, record) => total + (Number(get(record, measure)) || 0), 0) : records.length;
+  const late = widget.filter && widget.filter.when === "overdue" && value > 0;
+  return el("li", el(href ? "a" : "div", { class: "tile" + (late ? " bad" : ""), href: href || null }, el("span", widget.title), el("b", format(value)),
+    el("span.sub", icon(entity.icon), widget.kind === "sum" ? countOf(entity, records.length) : entity.plural)));
+}
+
+function panelOf(widget) {
+  const { entity, measure, records, href, format } = widgetParts(widget);
+  const more = href && widget.kind === "list" && el("a.more", { href }, t("view_all", { count: records.length }), hidden(": " + widget.title));
+  const date = leadDate(entity);
+  const kind = widget.kind === "trend" && !date ? "bars" : widget.kind;
+  const field = kind === "trend" ? date : groupField(entity);
+  const groups = () => (kind === "trend" ? trendGroups(records, date, measure) : groupRecords(records, field, measure, kind === "donut" ? 6 : 8));
+  const body = !records.length ? el("p.clear", icon("check"), t("all_clear"))
+    : kind === "list" ? attentionList(widget, entity, records) : chartWithTable(kind, widget.title, field.label, groups(), format);
+  return block(widget.title, body, { action: more, kind });
+}
+
+function chartWithTable(kind, title, label, groups, format) {
+  return [drawChart(kind, groups, format), el("details.twin", el("summary", t("as_table"), hidden(": " + title)),
+    numbersTable(title, [label, t("value")], groups.map((group) => [group.text, format(group.value)])))];
+}
+
+function attentionList(widget, entity, records) {
+  const named = widget.filter && fieldOf(entity, widget.filter.field);
+  const date = named && isDated(named) ? named : leadDate(entity);
+  const person = ofType(entity, "person")[0];
+  const when = (record) => date && has(record, date) && el("time", { class: urgency(record, date) }, formatDistance(get(record, date)));
+  return el("ul", (date ? sortBy(records, date) : records).slice(0, 6).map((record) => rowOf(record, {
+    before: person && has(record, person) && avatar(get(record, person)), sub: person ? textIn(record, person) : subText(record), facts: when(record) })));
+}
+
+// --- report
+
+function reportView(screen) {
+  const entity = entityOf(screen);
+  const fields = entity.fields.filter((field) => !isNumeric(field) && !["longtext", "email", "phone", "url", "address"].includes(field.type) && field.id !== entity.display);
+  const field = fieldOf(entity, param("by") || screen.groupBy) || groupField(entity);
+  const measure = fieldOf(entity, param("sum") || screen.measure);
+  const date = leadDate(entity);
+  const kind = ["donut", "trend"].find((one) => one === param("kind") && (one === "donut" || date)) || "bars";
+  const change = (name) => (value) => { setParams({ [name]: value }); redraw(); };
+  const pairs = (list) => list.map((one) => [one.id, one.label]);
+  return recordScreen(screen, (records) => reportBody(screen, records.filter((record) => inPeriod(record, date)), { field, measure, date, kind }), {
+    actions: button(t("print"), () => window.print(), { icon: "print" }),
+    extras: [selectBox(t("group_by"), "by", field.id, pairs([...new Set([field, ...fields])]), change("by")),
+      selectBox(t("measure"), "sum", measure ? measure.id : "-", [["-", t("number_of", { plural: small(entity.plural) })], ...pairs(entity.fields.filter(isNumeric))], change("sum")),
+      date && selectBox(t("period"), "period", param("period"), [["", t("all_time")], ["month", t("this_month")], ["past", t("past_90")], ["year", t("this_year")]], change("period")),
+      segmented(t("chart"), "kind", kind, [["bars", t("bars")], ["donut", t("share")], ...(date ? [["trend", t("over_time")]] : [])], change("kind"))],
+  });
+}
+
+function inPeriod(record, date) {
+  const day = date ? dayOf(record, date) : "";
+  const same = (length) => day.slice(0, length) === app.today.slice(0, length);
+  return { month: () => same(7), year: () => same(4), past: () => day && day <= app.today && day >= addDays(app.today, -90), "": () => true }[date ? param("period") : ""]();
+}
+
+function reportBody(screen, records, { field, measure, date, kind }) {
+  const entity = entityOf(screen);
+  const groups = kind === "trend" ? trendGroups(records, date, measure) : groupRecords(records, field, measure, kind === "donut" ? 6 : 0);
+  if (!groups.length || !records.length) return emptyState(entity, clearFilters);
+  const label = kind === "trend" ? t("month") : field.label;
+  const total = sum(groups, "value");
+  const format = (value, short) => figure(Math.round(value * 100) / 100, measure, short);
+  const figures = [[t("total"), format(total)], [entity.plural, num(records.length)], ...(measure ? [[t("average"), format(total / records.length)]] : [])];
+  const cells = (group) => [group.text, num(group.count), ...(measure ? [format(group.value)] : []), percent(total ? group.value / total : 0)];
+  const head = [label, t("count"), ...(measure ? [measure.label] : []), t("share")];
+  const csv = button(t("csv"), () => saveCsv(screen, [head, ...groups.map((group) => [group.text, group.count, ...(measure ? [group.value] : []), total ? group.value / total : 0])]), { kind: "quiet", icon: "download", key: "csv" });
+  return el("div.report", el("dl.figures", figures.map(([name, value]) => el("div", el("dt", name), el("dd", value)))),
+    block(t("by", { field: small(label) }), drawChart(kind, groups, format)),
+    block(t("the_numbers"), el("div.wide", numbersTable(screen.title, head, groups.map(cells), cells({ text: t("total"), count: sum(groups, "count"), value: total }))), { action: csv }));
+}
+
+// RFC 4180; a cell that a spreadsheet would run as a formula gets an apostrophe.
+function saveCsv(screen, rows) {
+  const cell = (value) => '"' + String(typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value.replace(/^[=+@-]/, "'$&")).replace(/"/g, '""') + '"';
+  const text = "\ufeff" + rows.map((row) => row.map(cell).join(",") + "\r\n").join("");
+  const href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  const download = screen.id + ".csv";
+  el("a", { href, download }).click();
+  window.setTimeout(() => URL.revokeObjectURL(href), 1000);
+  toast(t("exported", { name: download }));
 }
 """,
     "shell": r"""
 // The page itself: the review bar, the product's own bar and menu, and the screen in the middle.
-
 function start() {
-  const block = document.getElementById("blueprint");
-  const root = document.documentElement;
+  const block = byId("blueprint");
   const { blueprint, words, icons } = JSON.parse(block.textContent);
-  Object.assign(app, {
-    words: new Map(Object.entries(words)), icons: new Map(Object.entries(icons)), formats: new Map(), drafts: new Map(), settings: new Map(), menu: null, narrow: isNarrow(), toastAge: 0,
-    lang: blueprint.lang, digest: block.dataset.digest, place: "", opener: "", route: { screen: "", record: "", params: new URLSearchParams() },
-  });
+  Object.assign(app, { words: new Map(Object.entries(words)), icons: new Map(Object.entries(icons)), formats: new Map(), drafts: new Map(),
+    lang: blueprint.lang, digest: block.dataset.digest, narrow: isNarrow(), toastAge: 0 });
   indexBlueprint(blueprint);
+  readRoute();
   loadData();
-  app.route = readRoute();
   buildShell();
   render(false);
   listen();
-  root.dataset.ready = "true";
+  document.documentElement.dataset.ready = "true";
 }
 
 function isNarrow() {
@@ -8794,29 +8294,17 @@ function isNarrow() {
 }
 
 function buildShell() {
-  app.live = el("div.sr-only", { role: "status", "aria-live": "polite" });
+  const skip = (event) => { event.preventDefault(); byId("title").focus(); };
+  app.live = el("div.sr-only", { role: "status" });
   app.toasts = el("div.toasts", { role: "status" });
   app.main = el("main", { id: "main" });
-  app.nav = el("nav", { id: "menu", class: "nav", "aria-label": t("menu") });
+  app.nav = el("nav", { id: "menu", "aria-label": t("menu") });
   app.who = el("div.who");
-  app.dialog = el("dialog.dialog", { "aria-labelledby": "quick-title", on: { close: onDialogClose } });
-  app.review = el("aside.review", { "aria-label": t("review") });
-  const skip = (event) => { event.preventDefault(); focusTitle(); };
-  const toggle = button(t("menu"), { kind: "quiet menu-toggle", name: "menu", "aria-expanded": "false", "aria-controls": "menu" });
-  toggle.addEventListener("click", () => openNav(toggle.getAttribute("aria-expanded") !== "true"));
-  app.toggle = toggle;
-  const brand = el("a.brand", { href: hrefTo(menuHome(app.route.params)) }, brandMark(), el("span.brand-name", app.blueprint.title));
-  app.brand = brand;
-  document.body.append(
-    el("a.skip", { href: "#main", on: { click: skip } }, t("skip")), app.review,
-    el("div.frame", el("header.top", el("div.top-row", brand, toggle), app.nav, app.who), app.main),
-    app.dialog, el("div.toast-place", app.toasts), app.live);
-  buildReview();
-}
-
-// A sign of the product's own: its initials on the accent.
-function brandMark() {
-  return el("span.brand-mark", { "aria-hidden": "true" }, initials(app.blueprint.title).slice(0, 1));
+  app.dialog = el("dialog", { "aria-labelledby": "quick-title", onclose: onDialogClose });
+  app.toggle = button(t("menu"), () => openNav(app.toggle.getAttribute("aria-expanded") !== "true"), { kind: "quiet menu-toggle", icon: "menu", "aria-expanded": "false", "aria-controls": "menu" });
+  app.brand = el("a.brand", el("span.brand-mark", { "aria-hidden": "true" }, initials(app.blueprint.title).slice(0, 1)), el("span", app.blueprint.title));
+  document.body.append(el("a.skip", { href: "#main", onclick: skip }, t("skip")), buildReview(),
+    el("div.frame", el("header.top", el("div.top-row", app.brand, app.toggle), app.nav, app.who), app.main), app.dialog, app.toasts, app.live);
 }
 
 function openNav(open) {
@@ -8827,255 +8315,188 @@ function openNav(open) {
 // --- review bar: what a reviewer chooses, all of it in the address
 
 function buildReview() {
-  const blueprint = app.blueprint;
-  const choose = (name) => (value) => setReview(name, value);
-  const controls = el("div.review-controls", { id: "review-controls" },
-    blueprint.roles.length ? selectBox(t("role"), "review-role", "", blueprint.roles.map((role) => [role.id, role.label]), choose("role")) : null,
-    blueprint.flows.length ? selectBox(t("flow"), "review-flow", "", [["", t("no_flow")], ...blueprint.flows.map((flow) => [flow.id, flow.label])], choose("flow")) : null,
-    selectBox(t("state"), "review-state", "", [["", t("state_normal")], ...["empty", "loading", "error", "many"].map((state) => [state, t("state_" + state)])], choose("state")),
-    selectBox(t("mode"), "review-mode", "", [["auto", t("mode_auto")], ["light", t("mode_light")], ["dark", t("mode_dark")]], choose("mode")),
-    button(t("reset"), { name: "undo", click: onReset }));
-  const toggle = button(t("review"), { kind: "review-toggle", name: "sliders", "aria-expanded": "false", "aria-controls": "review-controls" });
-  toggle.addEventListener("click", () => {
-    const open = toggle.getAttribute("aria-expanded") !== "true";
+  const { roles, flows } = app.blueprint;
+  const select = (name, choices) => selectBox(t(name), "review-" + name, "", choices, (value) => setReview(name, value));
+  const pairs = (list) => list.map((one) => [one.id, one.label]);
+  const toggle = button(t("review"), () => {
+    const open = app.review.classList.toggle("open");
     toggle.setAttribute("aria-expanded", String(open));
-    app.review.classList.toggle("open", open);
-  });
-  app.flowBar = el("div.flow");
-  app.review.append(el("div.review-row", el("p.mark", el("span.mark-sign", { "aria-hidden": "true" }), t("mark")), toggle, controls), app.flowBar);
+  }, { kind: "review-toggle", icon: "sliders", "aria-expanded": "false", "aria-controls": "review-controls" });
+  app.flow = el("div.flow");
+  app.review = el("aside.review", { "aria-label": t("review") }, el("div.review-row", el("p.mark", t("mark")), toggle,
+    el("div.review-controls", { id: "review-controls" }, roles.length > 0 && select("role", pairs(roles)),
+      flows.length > 0 && select("flow", [["", t("no_flow")], ...pairs(flows)]),
+      select("state", [["", t("state_normal")], ...["empty", "loading", "error", "many"].map((state) => [state, t("state_" + state)])]),
+      select("mode", ["auto", "light", "dark"].map((mode) => [mode, t("mode_" + mode)])), button(t("reset"), onReset, { icon: "undo" }))), app.flow);
+  return app.review;
 }
 
 function syncReview() {
-  const role = currentRole();
-  const values = { role: role ? role.id : "", flow: param("flow"), state: param("state"), mode: param("mode") || app.blueprint.theme.mode };
-  for (const [name, value] of Object.entries(values)) {
-    const select = document.getElementById("review-" + name);
-    if (select) select.value = value;
-  }
-  document.documentElement.dataset.mode = values.mode;
-  app.review.classList.toggle("unusual", Boolean(param("state") || param("flow")));
+  const mode = param("mode") || app.blueprint.theme.mode;
+  const values = { role: currentRole().id, flow: param("flow"), state: param("state"), mode };
+  for (const [name, value] of Object.entries(values)) if (byId("review-" + name)) byId("review-" + name).value = value;
+  document.documentElement.dataset.mode = mode;
+  drawFlow();
 }
 
 function setReview(name, value) {
-  if (name === "flow") {
-    startFlow(value);
-    return;
-  }
-  if (name === "role" && value === (app.blueprint.roles[0] || {}).id) value = "";
-  if (name === "mode" && value === app.blueprint.theme.mode) value = "";
-  setParams({ [name]: value, page: "" });
-  if (name === "role" && !maySee(app.route.screen)) {
-    go(menuHome(app.route.params));
-    return;
-  }
+  const usual = { role: (app.blueprint.roles[0] || {}).id, mode: app.blueprint.theme.mode }[name];
+  if (name === "flow" && value) return startFlow(app.flows.get(value));
+  setParams({ [name]: value === usual ? "" : value, page: "", step: name === "flow" ? "" : param("step") });
+  if (!maySee(app.route.screen)) return goTo(hrefTo(homeScreen()));
   render(false);
-  const chosen = document.getElementById("review-" + name);
-  say(chosen ? chosen.selectedOptions[0].textContent : "");
+  return say(byId("review-" + name).selectedOptions[0].textContent);
 }
 
 function onReset() {
-  resetData();
-  setParams(Object.fromEntries([...app.route.params.keys()].map((name) => [name, ""])));
-  closeToast();
-  const home = menuHome(app.route.params);
-  app.route = { screen: maySee(app.route.screen) ? app.route.screen : home, record: "", params: new URLSearchParams() };
+  storage("removeItem");
+  app.drafts.clear();
+  app.toasts.replaceChildren();
+  app.route = { screen: app.route.screen, record: "", params: new URLSearchParams() };
+  if (!maySee(app.route.screen)) app.route.screen = homeScreen();
   setParams({});
+  loadData();
   render(false);
   say(t("was_reset"));
 }
 
-function startFlow(id) {
-  const flow = app.flows.get(id);
-  setParams({ flow: id, step: "" });
-  if (!flow) {
-    render(false);
-    return;
-  }
-  const role = flow.role && flow.role !== (app.blueprint.roles[0] || {}).id ? flow.role : "";
-  setParams({ role });
+function stepHref(flow, number) {
+  const { screen, record } = flow.steps[number - 1];
+  return hrefTo(screen, record, { flow: flow.id, step: number > 1 ? number : "" });
+}
+
+function startFlow(flow) {
+  setParams({ role: flow.role === (app.blueprint.roles[0] || {}).id ? "" : flow.role, flow: flow.id, step: "" });
   goStep(flow, 1);
 }
 
 function goStep(flow, number) {
-  const step = flow.steps[number - 1];
-  const target = stepHref(flow, number);
-  if (target === window.location.hash) render(true);
-  else window.location.hash = target;
-  say(t("step_of", { step: number, all: flow.steps.length }) + ". " + (step.hint || ""));
+  const href = stepHref(flow, number);
+  if (href === window.location.hash) render(true);
+  goTo(href);
+  say(t("step_of", { step: number, all: flow.steps.length }) + ". " + (flow.steps[number - 1].hint || ""));
 }
 
-function stepHref(flow, number) {
-  const step = flow.steps[number - 1];
-  return hrefTo(step.screen, step.record || "", { flow: flow.id, step: number > 1 ? String(number) : "" });
-}
-
-// Who comes to the next station by way of the product itself is there.
-function followFlow() {
-  const flow = app.flows.get(param("flow"));
-  if (!flow) return;
-  const number = Number(param("step")) || 1;
-  const here = (place) => flow.steps[place - 1] && flow.steps[place - 1].screen === app.route.screen;
-  if (!here(number) && here(number + 1)) setParams({ step: String(number + 1) });
-}
-
+// The bar of a flow. Whoever comes to the next station by way of the product itself is there.
 function drawFlow() {
   const flow = app.flows.get(param("flow"));
-  app.flowBar.hidden = !flow;
+  app.flow.hidden = !flow;
   if (!flow) return;
-  const number = Math.min(flow.steps.length, Number(param("step")) || 1);
-  const step = flow.steps[number - 1];
-  const screen = app.screens.get(step.screen);
-  app.flowBar.replaceChildren(
-    el("p.flow-text", el("strong", t("step_of", { step: number, all: flow.steps.length })), el("span", step.hint || screen.title)),
-    el("ol.flow-steps", { "aria-label": flow.label }, flow.steps.map((one, place) => el("li", el("a", {
-      href: stepHref(flow, place + 1), class: place + 1 < number ? "past" : "", "aria-current": place + 1 === number ? "step" : null,
-      "aria-label": t("step_of", { step: place + 1, all: flow.steps.length }) + ": " + app.screens.get(one.screen).title,
-    }, String(place + 1))))),
-    el("div.flow-moves",
-      button(t("previous"), { disabled: number <= 1, click: () => goStep(flow, number - 1) }),
-      number < flow.steps.length ? button(t("next"), { kind: "strong", click: () => goStep(flow, number + 1) }) : button(t("finish"), { kind: "strong", click: () => { setReview("flow", ""); say(t("flow_done")); } })));
+  const all = flow.steps.length;
+  const at = (place) => flow.steps[place - 1] && flow.steps[place - 1].screen === app.route.screen;
+  let step = Math.min(all, Math.max(1, Math.floor(Number(param("step"))) || 1));
+  if (!at(step) && at(step + 1)) setParams({ step: step += 1 });
+  const title = (one) => app.screens.get(one.screen).title;
+  const now = flow.steps[step - 1];
+  app.flow.replaceChildren(el("p", el("b", t("step_of", { step, all })), " ", now.hint || title(now)),
+    el("ol", { "aria-label": flow.label }, flow.steps.map((one, place) => el("li", el("a", { href: stepHref(flow, place + 1), "aria-current": place + 1 === step ? "step" : null, "aria-label": t("step_of", { step: place + 1, all }) + ": " + title(one) }, String(place + 1))))),
+    el("div.actions", button(t("previous"), () => goStep(flow, step - 1), { disabled: step <= 1 }),
+      button(t(step < all ? "next" : "finish"), () => (step < all ? goStep(flow, step + 1) : setReview("flow", "")), { kind: "strong" })));
 }
 
 // --- the product's menu
 
 function screenIcon(screen) {
-  const own = { dashboard: "dashboard", board: "board", calendar: "calendar", timeline: "timeline", inbox: "inbox", report: "chart", settings: "sliders", form: "plus" };
-  if (Object.hasOwn(own, screen.type)) return own[screen.type];
-  const entity = app.entities.get(screen.entity);
-  return (entity && entity.icon) || "table";
+  const own = new Map(Object.entries({ dashboard: "dashboard", board: "board", calendar: "calendar", timeline: "timeline", inbox: "inbox", report: "chart", settings: "sliders", form: "plus" }));
+  return own.get(screen.type) || entityOf(screen).icon || "table";
 }
 
 function drawMenu() {
   const screens = menuScreens();
-  const current = currentMenu(screens);
-  const most = document.documentElement.dataset.layout === "tabs" && app.narrow && screens.length > 5 ? 4 : screens.length;
-  const rest = screens.slice(most);
-  const item = (screen) => {
-    const unread = screen.type === "inbox" && listRecords(screen.entity).filter((record) => isUnread(app.entities.get(screen.entity), record)).length;
-    return el("li", el("a", { href: hrefTo(screen.id), class: "nav-item", "aria-current": screen === current ? "page" : null },
-      icon(screenIcon(screen)), el("span.nav-text", screen.title), unread ? el("span.nav-count", formatNumber(unread), hiddenText(" " + t("unread_mark"))) : null));
-  };
-  const more = rest.length && menuButton(t("more"), () => rest.map((screen) => ({ text: screen.title, name: screenIcon(screen), click: () => go(screen.id) })),
-    { kind: "nav-item nav-more" + (rest.includes(current) ? " on" : ""), name: "more" });
-  app.nav.replaceChildren(el("ul.nav-list", screens.slice(0, most).map(item), more ? el("li", more) : null));
-  const role = currentRole();
-  app.who.replaceChildren(...(role ? [avatar(role.label), el("span.who-text", el("span.who-label", t("signed_in")), el("span.who-name", role.label))] : []));
-  app.brand.href = hrefTo(menuHome(app.route.params));
+  const here = app.screens.get(app.route.screen);
+  const current = screens.find((screen) => screen === here) || screens.find((screen) => here.entity && screen.entity === here.entity);
+  const most = app.blueprint.theme.layout === "tabs" && app.narrow && screens.length > 5 ? 4 : screens.length;
+  const unread = (screen) => screen.type === "inbox" && unreadCount(entityOf(screen));
+  const item = (screen) => el("li", el("a.nav-item", { href: hrefTo(screen.id), "aria-current": screen === current ? "page" : null }, icon(screenIcon(screen)), el("span", screen.title),
+    unread(screen) > 0 && el("span.nav-count", num(unread(screen)), hidden(" " + t("unread_mark")))));
+  const more = () => screens.slice(most).map((screen) => [screen.title, screenIcon(screen), () => goTo(hrefTo(screen.id))]);
+  app.nav.replaceChildren(el("ul", screens.slice(0, most).map(item), screens.length > most && el("li", moreButton(more, screens.indexOf(current) >= most))));
+  const { label } = currentRole();
+  app.who.replaceChildren(...(label ? [avatar(label), el("span", el("span.sub", t("signed_in")), el("b", label))] : []));
+  app.brand.href = hrefTo(homeScreen());
   openNav(false);
 }
 
-// The entry of the menu that a screen belongs to: itself, or the main screen of its entity.
-function currentMenu(screens) {
-  const here = app.screens.get(app.route.screen);
-  return screens.find((screen) => screen === here) || screens.find((screen) => here.entity && screen.entity === here.entity);
+function moreButton(items, current) {
+  const opener = menuButton("", items, { kind: "nav-item" + (current ? " on" : ""), icon: "more" });
+  opener.append(el("span", t("more")));
+  return opener;
 }
 
 // --- the screen in the middle
 
-function drawScreen(screen) {
+function drawMain() {
   const views = { dashboard: dashboardView, list: listView, cards: cardsView, detail: detailView, form: formView, board: boardView,
     calendar: calendarView, timeline: timelineView, inbox: inboxView, report: reportView, settings: settingsView };
-  const state = param("state");
-  app.blocked = state === "loading" ? loadingState : state === "error" ? errorState : null;
-  if (!maySee(screen.id)) return [pageHead({ title: screen.title }), refusedState({ href: hrefTo(menuHome(app.route.params)), text: t("to_start") })];
-  return views[screen.type](screen);
-}
-
-function drawMain() {
-  closeMenu();
   const screen = app.screens.get(app.route.screen);
-  const opened = !param("edit") && panelRecord();
-  const content = el("div", { class: "screen screen-" + screen.type }, drawScreen(screen));
-  const side = opened && el("aside.side", { "aria-labelledby": "quick-title" }, quickView(opened.entity, opened.record));
-  app.main.className = opened ? "with-side" : "";
-  app.main.replaceChildren(...[content, side].filter(Boolean));
-  const title = document.getElementById("title");
-  document.title = title.textContent + " \u00b7 " + app.blueprint.title;
-  drawDialog();
+  const side = panelRecord();
+  app.blocked = { loading: loadingState, error: errorState }[param("state")] || null;
+  closeMenu();
+  app.main.className = side ? "with-side" : "";
+  app.main.replaceChildren(el("div", { class: "screen screen-" + screen.type }, maySee(screen.id) ? views[screen.type](screen) : [pageHead(screen.title), refusedState()]),
+    ...(side ? [el("aside.side", { "aria-labelledby": "quick-title" }, quickView(side))] : []));
+  document.title = byId("title").textContent + " \u00b7 " + app.blueprint.title;
+  drawDialog(side);
 }
 
 function panelRecord() {
-  const found = app.blueprint.variant.axes.detail === "panel" && !app.narrow && entityInRoute("open");
-  return found && found.record ? found : null;
+  const found = app.axes.detail === "panel" && !app.narrow && !param("edit") && named("open");
+  return found && found.record;
 }
 
-function drawDialog() {
-  const editing = entityInRoute("edit");
-  const opened = !editing && !panelRecord() && entityInRoute("open");
-  const wanted = editing && !(editing.id && !editing.record) ? dialogForm(editing) : opened && opened.record ? quickView(opened.entity, opened.record) : null;
-  if (wanted) {
-    app.dialog.replaceChildren(wanted);
-    if (!app.dialog.open) app.dialog.showModal();
-  } else if (app.dialog.open) {
-    app.dialog.close();
-  }
+function drawDialog(side) {
+  const edit = named("edit");
+  const open = !side && named("open");
+  const content = edit ? formDialog(edit) : open && open.record && quickView(open.record);
+  app.dialog.replaceChildren(...(content ? [content] : []));
+  if (content && !app.dialog.open) app.dialog.showModal();
+  else if (!content && app.dialog.open) app.dialog.close();
 }
 
-function dialogForm({ entity, record }) {
-  const leave = () => pushParams({ edit: "", part: "", ...Object.fromEntries([...app.route.params.keys()].filter((name) => name.startsWith("set.")).map((name) => [name, ""])) });
-  const title = record ? t("edit_title", { title: titleOf(entity, record) }) : t("new_one", { label: small(entity.label) });
-  const screen = app.blueprint.screens.find((one) => one.type === "form" && one.entity === entity.id);
-  const body = may(record ? "edit" : "create") ? formPane({ screen, entity, record, leave, heading: "h3" }) : refusedState(null);
-  return el("div.quick", el("div.quick-bar", el("h2", { id: "quick-title", tabindex: "-1" }, title),
-    button("", { kind: "quiet icon-only", name: "close", label: t("close"), click: () => leave() })), body);
-}
-
-// The dialog was closed by Escape: the address follows.
+// Escape closed the dialog: the address follows.
 function onDialogClose() {
-  if (param("edit")) pushParams({ edit: "" });
-  else if (param("open") && !panelRecord()) pushParams({ open: "" });
-}
-
-// What counts as another place: there the focus goes to the heading.
-function placeOf() {
-  return [app.route.screen, app.route.record, param("open"), param("edit")].join("|");
+  if (param("edit")) goTo(hrefWith({ edit: "" }));
+  else if (param("open") && !panelRecord()) goTo(hrefWith({ open: "" }));
 }
 
 function render(moved) {
-  followFlow();
   syncReview();
-  drawFlow();
   drawMenu();
   drawMain();
-  const place = placeOf();
-  if (moved && place !== app.place) moveFocus();
-  app.place = place;
+  const before = app.place || {};
+  app.place = { screen: app.route.screen, record: app.route.record, quick: param("open") + param("edit") };
+  if (moved) moveFocus(before, app.place);
 }
 
-function moveFocus() {
-  const [screen, record] = app.place.split("|");
-  const same = screen === app.route.screen && record === app.route.record;
-  const quick = (param("open") || param("edit")) && document.getElementById("quick-title");
-  const reader = record !== app.route.record && screen === app.route.screen && document.getElementById("reader-title");
-  const opener = !quick && same && app.opener && document.querySelector('[data-key="' + CSS.escape(app.opener) + '"]');
+// To the heading of another screen, of a record that opened, or back to what opened it.
+function moveFocus(before, now) {
+  const same = before.screen === now.screen && before.record === now.record;
+  if (same && before.quick === now.quick) return;
   if (!same) {
     app.toastAge += 1;
-    if (app.toastAge > 1) closeToast();
-    if (!reader) window.scrollTo(0, 0);
+    if (app.toastAge > 1) app.toasts.replaceChildren();
   }
-  (quick || reader || opener || document.getElementById("title")).focus({ preventScroll: !reader });
+  const reading = now.record && before.screen === now.screen;
+  if (!same && !reading) window.scrollTo(0, 0);
+  const target = ((now.quick || reading) && byId("quick-title")) || (same && byKey(app.opener)) || byId("title");
+  target.focus({ preventScroll: !reading });
 }
 
 // Draws the screen anew after a change of data and puts the focus back where it was.
 function redraw() {
-  const active = document.activeElement;
-  const key = active && (active.dataset.key || "");
-  const id = active && active.id;
+  const { id, dataset } = document.activeElement;
   drawMenu();
   drawMain();
-  const again = (key && document.querySelector('[data-key="' + CSS.escape(key) + '"]')) || (id && document.getElementById(id));
+  const again = byKey(dataset.key) || (id && byId(id));
   if (again) again.focus({ preventScroll: true });
 }
 
 function listen() {
-  window.addEventListener("hashchange", () => {
-    app.route = readRoute();
-    render(true);
-  });
+  window.addEventListener("hashchange", () => { readRoute(); render(true); });
+  window.addEventListener("scroll", closeMenu, { passive: true });
   window.addEventListener("resize", () => {
-    const narrow = isNarrow();
-    if (narrow === app.narrow) return;
-    app.narrow = narrow;
+    if (isNarrow() === app.narrow) return;
+    app.narrow = !app.narrow;
     render(false);
   });
   window.addEventListener("storage", (event) => {
@@ -9084,29 +8505,17 @@ function listen() {
     redraw();
   });
   document.addEventListener("click", (event) => {
-    const key = event.target.closest("[data-key]");
-    if (key && app.main.contains(key)) app.opener = key.dataset.key;
+    const key = event.target.closest("main [data-key]");
+    if (key) app.opener = key.dataset.key;
     if (app.menu && !app.menu.menu.contains(event.target)) closeMenu();
-    for (const box of document.querySelectorAll("details.filter[open]")) if (!box.contains(event.target)) box.open = false;
+    closeFilters(event.target);
   });
-  window.addEventListener("scroll", closeMenu, { passive: true });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && panelRecord() && !app.menu) pushParams({ open: "" });
+    if (event.key === "Escape" && panelRecord() && !app.menu) goTo(hrefWith({ open: "" }));
   });
 }
 """,
 }
-
-
-class _Assets(NamedTuple):
-    """Style and script as they stand in every page, each with its hash for the Content-Security-Policy."""
-
-    style: str
-    style_hash: str
-    script: str
-    script_hash: str
-    shelf: str
-    shelf_hash: str
 
 
 def _hash_source(text: str) -> str:
@@ -9124,12 +8533,14 @@ def _lighten(text: str) -> str:
 
 
 @once
-def _assets() -> _Assets:
-    style = "\n" + _lighten(TOKENS_CSS + PAGE_CSS)
-    shelf = "\n" + _lighten(TOKENS_CSS + SHELF_CSS)
+def _script() -> str:
     parts = _lighten("".join(PAGE_JS_PARTS.values()))
-    script = f'\n(function () {{\n"use strict";\nconst app = {{}};\n{parts}start();\n}})();\n'
-    return _Assets(style, _hash_source(style), script, _hash_source(script), shelf, _hash_source(shelf))
+    return f'\n(function () {{\n"use strict";\nconst app = {{}};\n{parts}start();\n}})();\n'
+
+
+def _style(*assets: str) -> str:
+    """Style sheets joined, a rule a line; the blanks around marks go too (none of our strings holds a mark)."""
+    return "\n" + re.sub(" ?([{},;>]) ?|(:) ", r"\1\2", _lighten("".join(assets)))
 
 
 def _script_json(value: Any) -> str:
@@ -9160,22 +8571,19 @@ def words_for(lang: str) -> Mapping[str, str]:
 
 def render_page(blueprint: Mapping[str, Any]) -> str:
     """The self-contained page of a blueprint: one HTML file that opens from disk and sends no request."""
-    assets = _assets()
-    data = {
-        "words": words_for(blueprint["lang"]),
-        "icons": json.loads(PAGE_ICONS),
-        "blueprint": order_blueprint(blueprint),
-    }
+    theme = blueprint["theme"]
+    style = _style(TOKENS_CSS, PALETTE_CSS[theme["palette"]], PAGE_CSS, LAYOUT_CSS[theme["layout"]])
+    data = {"words": words_for(blueprint["lang"]), "icons": json.loads(PAGE_ICONS), "blueprint": blueprint}
     values = {
-        **blueprint["theme"],
+        **theme,
         "lang": blueprint["lang"],
         "dir": blueprint["dir"],
         "title": _text(blueprint["title"]),
         "digest": digest(blueprint),
-        "style": assets.style,
-        "style_hash": assets.style_hash,
-        "script": assets.script,
-        "script_hash": assets.script_hash,
+        "style": style,
+        "style_hash": _hash_source(style),
+        "script": _script(),
+        "script_hash": _hash_source(_script()),
         "data": _script_json(data),
     }
     return _fill(PAGE_HTML, values)
@@ -9194,10 +8602,10 @@ _AXIS_VALUES = {
 # fmt: on
 
 
-def _render_shelf(title: str, palette: str, lang: str, direction: str, body: str) -> str:
-    assets = _assets()
-    values = {"title": _text(title), "palette": palette, "lang": lang, "dir": direction, "body": body}
-    return _fill(SHELF_HTML, {**values, "style": assets.shelf, "style_hash": assets.shelf_hash})
+def _render_shelf(title: str, palette: str, body: str) -> str:
+    style = _style(TOKENS_CSS, *PALETTE_CSS.values(), SHELF_CSS)
+    values = {"title": _text(title), "palette": palette, "body": body}
+    return _fill(SHELF_HTML, {**values, "style": style, "style_hash": _hash_source(style)})
 
 
 def _render_answer(blueprint: Mapping[str, Any]) -> str:
@@ -9231,7 +8639,7 @@ def render_variants_page(manifest: Mapping[str, Any], blueprints: Sequence[Mappi
         f'<p class="brief" dir="auto">{_text(manifest["brief"])}</p>\n<ul class="answers">\n{answers}\n</ul>\n'
         '<p><a class="home" href="../index.html">All prototypes</a></p>'
     )
-    return _render_shelf(manifest["title"], first["theme"]["palette"], "en", "ltr", body)
+    return _render_shelf(manifest["title"], first["theme"]["palette"], body)
 
 
 def _render_entry(entry: Mapping[str, Any]) -> str:
@@ -9253,7 +8661,7 @@ def render_gallery(entries: Sequence[Mapping[str, Any]]) -> str:
     cards = "\n".join(map(_render_entry, entries))
     shown = f'<ul class="answers">\n{cards}\n</ul>' if entries else '<p class="brief">Nothing here yet.</p>'
     body = f'<p class="eyebrow">Gallery</p>\n<h1>Prototypes</h1>\n{shown}'
-    return _render_shelf("Prototypes", PALETTES[0], "en", "ltr", body)
+    return _render_shelf("Prototypes", PALETTES[0], body)
 
 
 # ======================================================================
@@ -9323,16 +8731,16 @@ def _history_file(folder: str, revision: int) -> str:
 
 
 def _encode_manifest(manifest: Mapping[str, Any]) -> bytes:
-    return render_document(manifest).encode("utf-8")
+    return render_document(manifest).encode("utf-8", "replace")
 
 
 def _encode_blueprint(blueprint: Mapping[str, Any]) -> bytes:
-    return render_blueprint(blueprint).encode("utf-8")
+    return render_blueprint(blueprint).encode("utf-8", "replace")
 
 
 def _encode_page(blueprint: Mapping[str, Any]) -> bytes:
-    """The page of the blueprint as its file has it: in whatever order the members came, the bytes are the same."""
-    return render_page(parse_json(render_blueprint(blueprint))).encode("utf-8")
+    """The page of the blueprint as its file has it: whatever order the members came in, the same bytes."""
+    return render_page(parse_json(render_blueprint(blueprint))).encode("utf-8", "replace")
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -9364,7 +8772,7 @@ def _list_entry(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_slugs(workspace: Workspace) -> list[str]:
-    if workspace.kind(PROTOTYPES_DIR) == "missing":
+    if workspace.kind(PROTOTYPES_DIR) in ("missing", "file"):
         return []
     names = workspace.read_names(PROTOTYPES_DIR)
     return [name for name in names if re.fullmatch(SLUG_PATTERN, name)]
@@ -9461,8 +8869,29 @@ def _outline_variant(variant: Variant) -> dict[str, Any]:
     }
 
 
+def _read_settled(workspace: Workspace, folder: str, read: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What `read` returns, again while its prototype's manifest changes under it: readers hold no lock."""
+    for _ in range(READ_TRIES):
+        before = _peek(workspace, f"{folder}/{MANIFEST_NAME}")
+        found = read()
+        if _peek(workspace, f"{folder}/{MANIFEST_NAME}") == before:
+            break
+    return found
+
+
+def _peek(workspace: Workspace, file: str) -> bytes | None:
+    try:
+        return workspace.read_bytes(file, max_bytes=MANIFEST_MAX_BYTES)
+    except Failure:
+        return None
+
+
 def read_prototype(workspace: Workspace, slug: str) -> dict[str, Any]:
     """The manifest with folder and page; each variant with its last revisions, roles, entities, screens."""
+    return _read_settled(workspace, _folder_of(slug), lambda: _describe_prototype(workspace, slug))
+
+
+def _describe_prototype(workspace: Workspace, slug: str) -> dict[str, Any]:
     manifest, folder, variants = read_manifest(workspace, slug), _folder_of(slug), []
     for entry in manifest["variants"]:
         own = f"{folder}/{entry['id']}"
@@ -9494,6 +8923,10 @@ def find_variant(manifest: Mapping[str, Any], slug: str, letter: str) -> dict[st
 
 def read_variant(workspace: Workspace, slug: str, letter: str) -> dict[str, Any]:
     """{"slug", "variant", "folder", "page", "revision", "digest", "edited" if so, "blueprint" (whole)}."""
+    return _read_settled(workspace, _folder_of(slug), lambda: _describe_variant(workspace, slug, letter))
+
+
+def _describe_variant(workspace: Workspace, slug: str, letter: str) -> dict[str, Any]:
     entry = find_variant(read_manifest(workspace, slug), slug, letter)
     variant = load_variant(workspace, f"{_folder_of(slug)}/{letter}", entry)
     return {
@@ -9522,7 +8955,7 @@ def write_gallery(workspace: Workspace, call: Call) -> None:
             continue
     entries.sort(key=lambda entry: entry["created"], reverse=True)  # stable: by slug within a second
     page = render_gallery(entries[:GALLERY_MAX_PROTOTYPES])
-    workspace.write_file(f"{PROTOTYPES_DIR}/{PAGE_NAME}", page.encode("utf-8"), call)
+    workspace.write_file(f"{PROTOTYPES_DIR}/{PAGE_NAME}", page.encode("utf-8", "replace"), call)
 
 
 def _publish_new(workspace: Workspace, stage: Stage, slug: str, derived: bool) -> str:
@@ -9578,7 +9011,7 @@ def create_prototype(
         "promotions": [],
     }
     files[MANIFEST_NAME] = _encode_manifest(manifest)
-    files[PAGE_NAME] = render_variants_page(manifest, blueprints).encode("utf-8")
+    files[PAGE_NAME] = render_variants_page(manifest, blueprints).encode("utf-8", "replace")
     call.step("lock")
     with workspace.lock(call):
         recover(workspace, call)
@@ -9623,7 +9056,7 @@ def _refresh(workspace: Workspace, call: Call, slug: str, letter: str, blueprint
     }
     current = _read_committed(workspace, folder, manifest)
     if current:
-        files[f"{folder}/{PAGE_NAME}"] = render_variants_page(manifest, current).encode("utf-8")
+        files[f"{folder}/{PAGE_NAME}"] = render_variants_page(manifest, current).encode("utf-8", "replace")
     for file, data in files.items():
         try:
             same = workspace.read_bytes(file, max_bytes=len(data)) == data
@@ -9688,9 +9121,10 @@ def revise(
 ) -> Revised:
     """Adds what `change` makes of a variant, a checked blueprint and a summary, as its next revision.
 
-    An edit by hand becomes a revision of its own first. Without `change` that is all; the pages are rendered
-    anew in any case. `base` is the revision that the caller has seen: `conflict` when another one is current
-    or there is an edit by hand. Whatever `change` raises, and `dry_run`, leave everything as it is.
+    An edit by hand becomes a revision of its own first, its missing values filled. Without `change` that is
+    all; the pages are rendered anew in any case. `base` is the revision that the caller has seen: `conflict`
+    when another one is current or there is an edit by hand. Whatever `change` raises, and `dry_run`, leave
+    everything as it is.
     """
     with workspace.lock(call):
         if not dry_run:
@@ -9699,6 +9133,8 @@ def revise(
         entry = find_variant(manifest, slug, letter)
         variant = load_variant(workspace, folder, entry)
         number, edited = len(entry["revisions"]), variant.state == "edited"
+        if edited:
+            variant = variant._replace(blueprint=fill_records(variant.blueprint)[0])
         if base is not None and (base != number or edited):
             state = f"{number}, edited by hand since" if edited else f"{number}"
             raise Failure("conflict", f"the current revision of {folder} is {state}", "see: protoyard show")
@@ -9812,8 +9248,9 @@ def _verify_history(
             blueprint = None if data is None else _parse_blueprint(file, data, [revision["digest"]])[0]
             differs = blueprint is not None and digest(blueprint) != revision["digest"]
         except Failure:
-            differs, blueprint = True, None
+            differs = True
         if differs:
+            blueprint = None
             report.add(file, "history_differs", "is not what the manifest recorded for this revision")
     ahead = _history_file(folder, len(revisions) + 1)
     if report.workspace.kind(ahead) != "missing":
@@ -9840,7 +9277,7 @@ def _verify_variant(
         report.notes.append(f"{file} was edited by hand since revision {len(known)}; {advice}")
     if blueprint["variant"]["id"] != entry["id"]:
         report.add(file, "manifest_differs", f'must be "{entry["id"]}", as in the manifest', "/variant/id")
-    shown = [blueprint] if mark == known[-1] or current is None else [blueprint, current]
+    shown = [current or blueprint] + ([blueprint] if mark in known[:-1] else [])
     report.compare(f"{folder}/{PAGE_NAME}", manifest["version"], [_encode_page(one) for one in shown])
 
 
@@ -9859,7 +9296,7 @@ def _verify_prototype(report: _Report, folder: str, only: str = "") -> None:
             _verify_variant(report, f"{folder}/{entry['id']}", manifest, entry)
     current = [] if only else _read_committed(report.workspace, folder, manifest)
     if current:  # else the history's problems are listed already
-        page = render_variants_page(manifest, current).encode("utf-8")
+        page = render_variants_page(manifest, current).encode("utf-8", "replace")
         report.compare(f"{folder}/{PAGE_NAME}", manifest["version"], [page])
 
 
@@ -9870,13 +9307,18 @@ def _is_prototype(workspace: Workspace, path: str) -> bool:
 
 
 def verify(workspace: Workspace, path: str, call: Call | None = None) -> dict[str, Any]:
-    """What is wrong with a prototype's folder, a variant's folder or a blueprint .json file (a resolved path).
+    """What is wrong with a prototype's folder, a variant's folder or a blueprint .json file (path resolved).
 
     {"folder", "valid", "problems": [{"file", "pointer", "code", "message"}], "notes": [text]}. Codes:
     `missing`, `invalid_manifest`, `invalid_blueprint`, `history_differs`, `manifest_differs`, `page_differs`,
     or a Failure's for a file that cannot be read. A valid edit by hand, a refresh that was cut off and
     leftovers are notes.
     """
+    folder = path if _is_prototype(workspace, path) else path.rpartition("/")[0]
+    return _read_settled(workspace, folder, lambda: _verify_once(workspace, path, call))
+
+
+def _verify_once(workspace: Workspace, path: str, call: Call | None) -> dict[str, Any]:
     report = _Report(workspace, call)
     above, _, name = path.rpartition("/")
     kind = workspace.kind(path)
@@ -9900,7 +9342,198 @@ def verify(workspace: Workspace, path: str, call: Call | None = None) -> dict[st
 # ======================================================================
 # §14 browser: find a browser, drive it by its pipe, take screenshots
 # ======================================================================
-# Rules: uses §01-06.
+# Rules: uses §01-06. One browser per call, spoken to over two pipes (Chrome DevTools Protocol: JSON messages,
+# each ended by a NUL byte); pictures come back through the pipe and are written like any other file. Where a
+# process cannot be given pipes (Windows) one process takes one picture. The user's own profile is not touched.
+
+# Names on PATH, then the usual places of each platform (sys.platform), the most open first.
+_BROWSER_NAMES = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "msedge",
+    "brave",
+)
+_BROWSER_PLACES: Mapping[str, tuple[str, ...]] = {
+    "darwin": (
+        "/Applications/Chromium.app/Contents/MacOS/Chromium",
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+        "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+        "/Applications/Brave Browser.app/Contents/MacOS/Brave Browser",
+    ),
+    "win32": (
+        r"{PROGRAMFILES}\Google\Chrome\Application\chrome.exe",
+        r"{PROGRAMFILES(X86)}\Google\Chrome\Application\chrome.exe",
+        r"{LOCALAPPDATA}\Google\Chrome\Application\chrome.exe",
+        r"{PROGRAMFILES(X86)}\Microsoft\Edge\Application\msedge.exe",
+        r"{PROGRAMFILES}\BraveSoftware\Brave-Browser\Application\brave.exe",
+    ),
+}
+# fmt: off
+_BROWSER_FLAGS = (
+    "--headless", "--no-first-run", "--no-default-browser-check", "--disable-gpu", "--disable-quic",
+    "--mute-audio", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
+    "--disable-dev-shm-usage", "--hide-scrollbars", "--password-store=basic", "--use-mock-keychain",
+    "--force-color-profile=srgb", f"--window-size={SCREENSHOT_WIDTH_PX},{SCREENSHOT_HEIGHT_PX}",
+)
+# fmt: on
+
+
+class Shot(NamedTuple):
+    """One picture to take: a page's path in the workspace, the fragment of a screen, where it goes."""
+
+    page: str
+    fragment: str
+    target: str
+
+
+def _browser_places(environ: Mapping[str, str], platform: str) -> Iterator[str]:
+    suffix = ".exe" if platform == "win32" else ""
+    for folder in environ.get("PATH", "").split(os.pathsep):
+        yield from (os.path.join(folder, name + suffix) for name in _BROWSER_NAMES if os.path.isabs(folder))
+    for place in _BROWSER_PLACES.get(platform, ()):
+        yield re.sub(r"\{(.+?)\}", lambda match: environ.get(match[1], ""), place)
+
+
+def find_browser(environ: Mapping[str, str], platform: str = sys.platform) -> str:
+    """The path of PROTOYARD_BROWSER or of the first browser found; Failure missing_dependency without one."""
+    named = environ.get("PROTOYARD_BROWSER")
+    for path in [named] if named else _browser_places(environ, platform):
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    what = "PROTOYARD_BROWSER names no program" if named else "no Chromium, Chrome, Edge or Brave was found"
+    hint = "install Chromium, or set PROTOYARD_BROWSER to the path of a browser, or leave screenshots out"
+    raise Failure("missing_dependency", f"screenshots need a browser: {what}; nothing was written", hint)
+
+
+def _browser_argv(program: str, profile: str, *more: str) -> list[str]:
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0  # its sandbox does not work for root
+    return [
+        program,
+        *_BROWSER_FLAGS,
+        *(["--no-sandbox"] if is_root else []),
+        f"--user-data-dir={profile}",
+        *more,
+    ]
+
+
+def _browser_environ(profile: str) -> dict[str, str]:
+    """Our environment with every home and cache in the throw-away profile."""
+    return {**os.environ, **dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), profile)}
+
+
+class _Tab:
+    """A tab of a browser that is spoken to over its debugging pipe."""
+
+    __slots__ = ("_browser", "_number", "_received", "_session")
+
+    def __init__(self, browser: Child) -> None:
+        self._browser = browser
+        self._number = 0
+        self._received = b""
+        self._session = ""
+        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        size = {"width": SCREENSHOT_WIDTH_PX, "height": SCREENSHOT_HEIGHT_PX}
+        self.ask("Emulation.setDeviceMetricsOverride", **size, deviceScaleFactor=1, mobile=False)
+        calm = [{"name": "prefers-reduced-motion", "value": "reduce"}]
+        self.ask("Emulation.setEmulatedMedia", features=calm)
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        """Send a command and wait for its result; Failure dependency_failed when it is refused."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": params}
+        session = {"sessionId": self._session} if self._session else {}
+        self._browser.send(render_json({**message, **session}).encode("utf-8") + b"\0")
+        deadline = time.monotonic() + BROWSER_ANSWER_SECONDS
+        answer = self._next_message(deadline)
+        while answer.get("id") != self._number:  # an event, which nobody waits for
+            answer = self._next_message(deadline)
+        if "error" in answer:
+            what = clean_text(str(answer["error"].get("message", "")))
+            raise Failure("dependency_failed", f"the browser refused {method}: {what}")
+        return answer["result"]
+
+    def _next_message(self, deadline: float) -> dict[str, Any]:
+        while b"\0" not in self._received:
+            self._received += self._browser.receive(deadline - time.monotonic())
+        message, _, self._received = self._received.partition(b"\0")
+        return json.loads(message.decode("utf-8", "replace"))
+
+    def shoot(self, call: Call, url: str) -> bytes:
+        """The picture of a page, as PNG, once it says that it is ready."""
+        from base64 import b64decode
+
+        self.ask("Page.navigate", url=url)
+        deadline = time.monotonic() + BROWSER_ANSWER_SECONDS
+        while not self._is_ready():
+            if time.monotonic() > deadline:
+                raise Failure("dependency_failed", "the browser did not finish the page")
+            call.wait(BROWSER_POLL_SECONDS)
+        return b64decode(self.ask("Page.captureScreenshot", format="png")["data"])
+
+    def _is_ready(self) -> bool:
+        found = self.ask("Runtime.evaluate", expression="document.documentElement.dataset.ready")
+        return found["result"].get("value") == "true"
+
+
+def _url(workspace: Workspace, shot: Shot, number: int) -> str:
+    """The page's address; the number makes the next screen another document, which is loaded afresh."""
+    from urllib.parse import quote
+
+    path = workspace.absolute(shot.page).replace(os.sep, "/")
+    return f"file://{quote(path if path.startswith('/') else '/' + path)}?{number}#/{shot.fragment}"
+
+
+def _shoot_alone(workspace: Workspace, call: Call, program: str, profile: str, url: str) -> bytes:
+    """One picture by a process of its own (Windows)."""
+    picture = f"{profile}/{PICTURE_NAME}"
+    flag = f"--screenshot={workspace.absolute(picture)}"
+    argv = _browser_argv(program, workspace.absolute(profile), flag, url)
+    done = run_child(
+        call, argv, env=_browser_environ(workspace.absolute(profile)), seconds=BROWSER_ANSWER_SECONDS
+    )
+    if done.status != 0:
+        words = redact(done.stderr[-LAST_WORDS_BYTES:].decode("utf-8", "replace").strip())
+        raise Failure("dependency_failed", f"the browser ended with {done.status}: {words}")
+    return workspace.read_bytes(picture, max_bytes=PICTURE_MAX_BYTES)
+
+
+def write_screenshots(
+    workspace: Workspace, call: Call, program: str, shots: Sequence[Shot], *, piped: bool = os.name != "nt"
+) -> list[str]:
+    """Take and write every picture, each a step of the call; returns their paths.
+
+    The browser runs without the lock, which is held only while a picture is written.
+    """
+    profile = f"{STATE_DIR}/{BROWSER_NAME}/{os.getpid()}-{os.urandom(STAGING_SALT_BYTES).hex()}"
+    workspace.create_file(f"{profile}/{PAGE_NAME}", b"")
+    try:
+        if not piped:
+            shoot = lambda url: _shoot_alone(workspace, call, program, profile, url)  # noqa: E731
+            return _write_all(workspace, call, shots, shoot)
+        place = workspace.absolute(profile)
+        argv = _browser_argv(program, place, "--remote-debugging-pipe", "about:blank")
+        call.step("start the browser")
+        with start_child(call, argv, env=_browser_environ(place), pipes=True) as browser:
+            tab = _Tab(browser)
+            return _write_all(workspace, call, shots, lambda url: tab.shoot(call, url))
+    finally:
+        workspace.discard(profile)
+
+
+def _write_all(
+    workspace: Workspace, call: Call, shots: Sequence[Shot], shoot: Callable[[str], bytes]
+) -> list[str]:
+    for number, shot in enumerate(shots, 1):
+        call.step(f"screenshot {number} of {len(shots)}: {shot.target}")
+        picture = shoot(_url(workspace, shot, number))
+        with workspace.lock(call):
+            workspace.write_file(shot.target, picture, call)
+    return [shot.target for shot in shots]
+
 
 # ======================================================================
 # §15 operations: the rows that are tools and commands
@@ -10028,6 +9661,7 @@ def build_argv(row: Operation, values: Mapping[str, Any]) -> list[str]:
 def run_quick(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     """Draft, fill and store the prototypes of a brief; data: slug, variants, entities, leftOut, warnings …"""
     call, warnings = context.call, []
+    browser = find_browser(os.environ) if values["screenshots"] else ""
     plain = clean_text(values["brief"]).strip()
     brief = redact(plain)[:BRIEF_MAX_CHARS]
     if brief != plain:
@@ -10050,9 +9684,12 @@ def run_quick(context: Context, values: dict[str, Any]) -> dict[str, Any]:
         seed=draft.seed,
         blueprints=blueprints,
     )
+    shots = _plan_shots(created["folder"], blueprints) if browser else []
+    taken = {"screenshots": _take_screenshots(context, browser, created["folder"], shots)} if shots else {}
     lead = blueprints[0]
     return {
         **created,
+        **taken,
         "title": draft.title,
         "seed": draft.seed,
         "roles": [role["label"] for role in lead["roles"]],
@@ -10068,6 +9705,26 @@ def run_quick(context: Context, values: dict[str, Any]) -> dict[str, Any]:
         "leftOut": list(draft.left_out),
         "warnings": [*warnings, *draft.warnings],
     }
+
+
+def _plan_shots(folder: str, blueprints: Sequence[Mapping[str, Any]]) -> list[Shot]:
+    """A picture of each screen of each variant's navigation, seen by the first role that may see it."""
+    shots = []
+    for blueprint in blueprints:
+        own = f"{folder}/{blueprint['variant']['id']}"
+        for screen in blueprint["navigation"]:
+            seers = [role["id"] for role in blueprint["roles"] if screen in role.get("screens", [screen])]
+            fragment = f"{screen}?role={seers[0]}" if seers else screen
+            shots.append(Shot(f"{own}/{PAGE_NAME}", fragment, f"{own}/{SCREENSHOTS_DIR}/{screen}.png"))
+    return shots
+
+
+def _take_screenshots(context: Context, browser: str, folder: str, shots: Sequence[Shot]) -> list[str]:
+    try:
+        return write_screenshots(context.workspace, context.call, browser, shots)
+    except Failure as failure:
+        message = f"{failure.message}; the prototype itself stands in {folder}"
+        raise Failure(failure.code, message, failure.hint) from failure
 
 
 def run_list(context: Context, values: dict[str, Any]) -> dict[str, Any]:
@@ -10098,7 +9755,7 @@ def _cut_records(blueprint: dict[str, Any]) -> dict[str, Any]:
 def run_validate(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     """Every problem of a prototype, a variant or a blueprint file; data: folder, valid, problems, notes."""
     path = context.workspace.resolve(values["folder"], field="folder")
-    return verify(context.workspace, path)
+    return verify(context.workspace, path, context.call)
 
 
 def run_blueprint_schema(context: Context, values: dict[str, Any]) -> dict[str, Any]:
@@ -10216,6 +9873,7 @@ OPERATIONS: tuple[Operation, ...] = (
             Argument(
                 "slug", {**_SLUG, "description": "Folder name; default: from the title, numbered if taken."}
             ),
+            Argument("screenshots", _flag("Also take a picture of each screen of the menu.")),
         ),
         run=run_quick,
         render=_quick_text,
@@ -10318,13 +9976,19 @@ class Invocation(NamedTuple):
 
 
 def _build_parser(row: Operation) -> Any:
-    from argparse import ArgumentParser
+    from argparse import ArgumentParser, HelpFormatter
 
     class Parser(ArgumentParser):
         def error(self, message: str) -> None:
             raise Failure("invalid_arguments", message, f"see: protoyard {row.command} --help")
 
-    parser = Parser(prog=f"protoyard {row.command}", description=row.description, allow_abbrev=False)
+    parser = Parser(
+        prog=f"protoyard {row.command}",
+        description=row.description,
+        allow_abbrev=False,
+        # A fixed width: to ask the terminal for its own, argparse imports shutil at every start.
+        formatter_class=lambda prog: HelpFormatter(prog, width=HELP_WIDTH_CHARS),
+    )
     for argument in row.arguments:
         text = argument.schema["description"].replace("%", "%%")
         if argument.positional:
@@ -10346,7 +10010,7 @@ _PARSERS: dict[str, Any] = {}  # by command; building one costs more than using 
 
 
 def _typed(argument: Argument, given: Any) -> Any:
-    """What an option's text means under its schema; text that means no integer stays text, for §04 to refuse."""
+    """What an option's text means under its schema; text that is no integer stays text, for §04 to refuse."""
     if argument.schema["type"] == "integer" and re.fullmatch("-?[0-9]{1,20}", given):
         return int(given)
     return given
@@ -10415,7 +10079,7 @@ def execute(
     directory: str | None = None,
     stdin: Callable[[], bytes] | None = None,
 ) -> dict[str, Any]:
-    """[7/9] Run one command and return its envelope (WIRE §6); raises only Stopped. The choke point of both doors."""
+    """[7/9] Run one command and return its envelope (WIRE §6); raises only Stopped. Both doors lead here."""
     command = argv[0].replace("-", "_")[:TOOL_NAME_SHOWN_CHARS]
     try:
         invocation = parse_command_line(argv, rows)
@@ -10458,6 +10122,16 @@ def write_text(stream: Any, text: str) -> None:
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")
     stream.flush()
+
+
+def _progress_printer(after: float) -> Callable[[float, float | None, str], None]:
+    """Prints steps on stderr, but only those that begin later than `after`: quick work stays silent."""
+
+    def show(done: float, total: float | None, message: str) -> None:
+        if time.monotonic() >= after:
+            write_text(sys.stderr, f"{message} …")
+
+    return show
 
 
 def _print_failure(error: Mapping[str, str]) -> None:
@@ -10503,7 +10177,8 @@ def run_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> int:
         write_text(sys.stdout, f"protoyard {__version__}")
         return EXIT_DONE
     words = argv[: argv.index("--")] if "--" in argv else argv
-    envelope = execute(argv, rows=rows, call=Call(), stdin=lambda: sys.stdin.buffer.read())
+    call = Call(on_progress=_progress_printer(time.monotonic() + PROGRESS_AFTER_SECONDS))
+    envelope = execute(argv, rows=rows, call=call, stdin=lambda: sys.stdin.buffer.read())
     return print_outcome(envelope, rows, "--json" in words)
 
 
@@ -11635,7 +11310,7 @@ COMMANDS: tuple[Operation, ...] = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command line: `argv` without the program's name (default: the process's); returns the exit status."""
+    """The command line: `argv` without the program's name; returns the exit status."""
     set_digit_limit()
     try:
         return run_command_line(sys.argv[1:] if argv is None else argv, OPERATIONS + COMMANDS)

@@ -10,40 +10,19 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 
 import pytest
+from conftest import mounted, where_disks_can_be_mounted
 from samples import small_blueprint
+from store_samples import CREATED, blueprints, create, retitle
 
 import protoyard
 from protoyard import Call, Failure, Stopped, Workspace
 
 MODULE = pathlib.Path(protoyard.__file__).resolve()
-CREATED = "2026-01-02T03:04:05Z"
-only_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs to mount")
-
-
-def blueprints(letters: str = "ab") -> list[dict]:
-    made = []
-    for letter in letters:
-        blueprint = small_blueprint()
-        blueprint["variant"]["id"] = letter
-        blueprint["variant"]["question"] = f"Question of {letter}?"
-        made.append(blueprint)
-    return made
-
-
-def create(workspace: Workspace, call: Call, slug: str = "demo", **changes) -> dict:
-    values = {
-        "slug": slug,
-        "derived": True,
-        "title": "Tool library",
-        "brief": "Volunteers lend tools.",
-        "seed": 7,
-    }
-    values.update({"blueprints": blueprints(), "created": CREATED, **changes})
-    return protoyard.create_prototype(workspace, call, **values)
 
 
 def failure(act, *arguments, **options) -> Failure:
@@ -226,11 +205,11 @@ def test_a_create_stopped_anywhere_leaves_all_or_nothing(tmp_path):
 
 FOREVER = f"""
 import sys; sys.path[:0] = [{str(MODULE.parent)!r}, {str(MODULE.parent / "tests")!r}]
-import protoyard, test_store
+import protoyard, store_samples
 workspace, call = protoyard.Workspace(sys.argv[1]), protoyard.Call()
 print("ready", flush=True)
 for _ in range(int(sys.argv[2])):
-    test_store.create(workspace, call)
+    store_samples.create(workspace, call)
 """
 
 
@@ -273,12 +252,9 @@ def test_two_processes_create_at_once_and_neither_is_lost(place):
     assert all(entry["slug"] in gallery for entry in listed)
 
 
-@only_root
+@where_disks_can_be_mounted
 def test_a_full_disk_leaves_nothing_of_the_new_and_all_of_the_old(place, call):
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("mounting is not allowed here")
-    try:
+    with mounted(place, "2m"):
         workspace = Workspace(str(place))
         create(workspace, call)
         before = tree(place / "prototypes")
@@ -290,8 +266,6 @@ def test_a_full_disk_leaves_nothing_of_the_new_and_all_of_the_old(place, call):
         (place / "ballast").unlink()
         assert tree(place / "prototypes") == before and staged(place) == []
         assert create(workspace, call, slug="other")["slug"] == "other"
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
 
 
 def test_a_prototypes_folder_that_is_a_link_is_refused(workspace, place, call):
@@ -610,11 +584,6 @@ def test_verify_hedges_while_somebody_writes(workspace, place, call):
 # --- revisions --------------------------------------------------------
 
 
-def retitle(title: str):
-    """A change that only sets the title."""
-    return lambda variant: ({**variant.blueprint, "title": title}, f"Title: {title}.")
-
-
 def undo(workspace: Workspace):
     return lambda variant: (protoyard.previous_revision(workspace, variant), "Undone.")
 
@@ -768,8 +737,8 @@ def test_a_revision_stopped_anywhere_is_whole_and_the_next_writer_finishes_it(tm
 
 
 REVISING = FOREVER.replace(
-    "    test_store.create(workspace, call)",
-    "    protoyard.revise(workspace, call, 'demo', 'ab'[_ % 2], test_store.retitle(str(_)))",
+    "    store_samples.create(workspace, call)",
+    "    protoyard.revise(workspace, call, 'demo', 'ab'[_ % 2], store_samples.retitle(str(_)))",
 )
 
 
@@ -828,4 +797,69 @@ def test_a_promotion_is_recorded(workspace, place, call):
     create(workspace, call)
     protoyard.record_promotion(workspace, call, "demo", {"variant": "a", "target": "apps/demo"})
     assert manifest_of(place)["promotions"] == [{"variant": "a", "target": "apps/demo"}]
+    assert_sound(workspace)
+
+
+def test_a_hand_edit_may_leave_values_out(workspace, place, call):
+    def leave_out(value: dict) -> None:
+        value["entities"][0]["records"] = [{"id": record["id"]} for record in value["entities"][0]["records"]]
+        del value["entities"][1]["records"]
+
+    create(workspace, call)
+    edit(place, leave_out)
+    found = protoyard.verify(workspace, D)
+    assert found["valid"] and "edited by hand" in found["notes"][0]
+    assert protoyard.read_prototype(workspace, "demo")["variants"][0]["edited"] is True
+    done = protoyard.revise(workspace, call, "demo", "a", None)
+    assert all(entity["records"] for entity in done.after["entities"])
+    assert protoyard.read_variant(workspace, "demo", "a")["blueprint"] == done.after
+    assert_sound(workspace)
+
+
+def test_readers_see_no_half_of_a_revision(place, call):
+    workspace = Workspace(str(place))
+    create(workspace, call)
+    stop = threading.Event()
+
+    def work() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            protoyard.revise(workspace, Call(), "demo", "a", retitle(str(number)))
+            time.sleep(0.2)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        for _ in range(60):
+            shown = protoyard.read_variant(workspace, "demo", "a")
+            assert "edited" not in shown
+            assert shown["digest"] == protoyard.digest(shown["blueprint"])
+            assert "edited" not in protoyard.read_prototype(workspace, "demo")["variants"][0]
+            found = protoyard.verify(workspace, D)
+            assert found["valid"], found["problems"]
+            assert not any("by hand" in note for note in found["notes"])
+    finally:
+        stop.set()
+        worker.join()
+    assert_sound(workspace)
+
+
+def test_a_file_in_the_place_of_all_prototypes_is_none(workspace, place, call):
+    (place / "prototypes").write_text("mine")
+    assert protoyard.read_list(workspace, limit=5) == {"prototypes": []}
+    assert failure(create, workspace, call).code == "io_error"
+    assert staged(place) == []
+
+
+def test_half_a_surrogate_pair_in_a_file_breaks_nothing(workspace, place, call):
+    create(workspace, call)
+    half = json.dumps({"text": "\ud83d"})[10:-2]
+    for file in ("prototype.json", "a/blueprint.json"):
+        path = place / D / file
+        path.write_text(path.read_text("utf-8").replace('"Tool library"', f'"{half}"'), "utf-8")
+    assert protoyard.read_prototype(workspace, "demo")["variants"][0]["edited"] is True
+    assert protoyard.revise(workspace, call, "demo", "a", None).revision == 2
+    assert json.loads((place / D / "a/blueprint.json").read_text("utf-8"))["title"] == "\ufffd"
+    create(workspace, call, slug="other")
     assert_sound(workspace)

@@ -2754,10 +2754,11 @@ def archetypes() -> Mapping[str, Archetype]:
 
 
 def find_archetype(name: str, *, person: bool = False) -> Archetype:
-    """The kind of a noun (singular, lower case): by name, last words, the last word's class, else generic."""
+    """The kind of a noun (singular, lower case): by name, last words, else the last word's class."""
     words = name.split() or ["~"]
-    names = [" ".join(words[start:]) for start in range(len(words))]
-    names += [f"~{words[-1]}", "~person" if person else "~"]
+    longer = [" ".join(words[start:]) for start in range(len(words) - 1)]
+    last = [f"~{words[-1]}", words[-1]] if longer else [words[-1], f"~{words[-1]}"]
+    names = [*longer, *last, "~person" if person else "~"]
     return next(archetypes()[one] for one in names if one in archetypes())
 
 
@@ -2827,9 +2828,9 @@ V accept accession open chase enquire acknowledge add admit agree allocate aliqu
  prioritize produce promote propose protect prove provide publish pull push put qualify raise reach read
  rebook receive reconcile recruit redeem reduce refer reject remember remind remove renew reopen replace
  replant reply require reschedule resolve respond retire revise revoke roster say see sell send serve settle
- share show sign sit solve speak specify spend split stand start stay submit subscribe suggest summarise
- supervise suspend take talk teach tell terminate think throw tick translate treat triage try turn understand
- unlock update upload use vaccinate validate verify wait want warn weigh welcome win withdraw write reinvent
+ share sign sit solve speak specify spend split stand start stay submit subscribe suggest summarise supervise
+ suspend take talk teach tell terminate think throw tick translate treat triage try turn understand unlock
+ update upload use vaccinate validate verify wait want warn weigh welcome win withdraw write reinvent
  experience earn sew wear bake
 B matter answer audit harvest bill book call care change charge chart check claim comment contact contract
  control cost cover deal design dispatch document draft drive drop email e-mail estimate exchange exercise
@@ -2841,7 +2842,7 @@ B matter answer audit harvest bill book call care change charge chart check clai
  score screen search service set shift ship shop signal sort source sponsor staff stage state step stock stop
  store study supply support survey swap tag target taste test tour track trade train transfer transport travel
  trust view visit vote walk wash watch water work rule head scale volunteer block filter cook clock trap
- patrol roll touch copy cut sum count break ring star
+ patrol roll touch copy cut sum count break ring star show
 ing booking viewing meeting reading training screening hearing listing rating opening building drawing sitting
  painting filing fitting landing mailing posting recording ruling sailing setting showing sighting housing
  catering accounting billing marketing briefing wedding outing offering crossing finding mooring planting
@@ -2883,7 +2884,7 @@ filler mission passion slogan change movement right purpose vision dream idea be
  telephone excel whatsapp airtable trello notion access outlook sap salesforce cupboard attention look feel
  style design theme clock half public wag tail root hand mind life love heart stakeholder audience security
  performance speed reliability login password permission duplicate ring safety bit side front rest cause chain
- scratch back top bottom middle plenty variety range set pair laptop-screen  use person people color user
+ scratch back top bottom middle plenty variety range set pair laptop-screen use person people color user
  interface
 people user nurse vet patient guest client staff clerk chef cook guide pilot coach judge parent pupil student
  tenant resident agent lead escort secretary boss friend person child kid admin head chair captain mentor
@@ -2930,6 +2931,7 @@ settings configure customise customize toggle setting configuration preference p
 -ly family assembly supply reply anomaly july butterfly
 relative that which whose who
 running run operate own lead
+then and then
 being be is are was were been being
 unchanged run put set cut split read
 indefinite a an any some each every
@@ -2962,6 +2964,9 @@ same series species sheep fish aircraft premises means headquarters works equipm
  goods glass physics thesis maintenance laundry cash mail research
 deeds inspect:inspection reserve:reservation lend:loan borrow:loan donate:donation vaccinate:vaccination
  enrol:enrolment
+neighbours job:job_opening:candidate,hire,salary,recruiter order:purchase_order:supplier,buyer,goods
+ order:work_order:technician,machine,mechanic case:ticket:reply,priority,helpdesk
+ quote:note:author,reading,book fixture:tool:machine,operation,tooling
 unit inventory:inventory_item stock:stock_item livestock:animal
 implied crm:contact,deal sales:deal,customer erp:order,product inventory:inventory_item,supplier
  stock:stock_item,supplier warehouse:stock_item,location cemetery:grave,burial graveyard:grave,burial
@@ -3090,7 +3095,10 @@ class _Token:
 
 def _tokens(text: str) -> list[_Token]:
     """The words and marks of a sentence, each with its part of speech."""
-    tokens = [_Token(word) for word in re.findall(r"\bw/|[^\W_]+(?:['’\-‑][^\W_]+)*|[^\w\s]", text)]
+    tokens = [
+        _Token(word)
+        for word in re.findall(r"\bw/|\d+(?:[.,]\d{3})+(?!\d)|[^\W_]+(?:['’\-‑][^\W_]+)*|[^\w\s]", text)
+    ]
     nothing = _Token("")
     for n, token in enumerate(tokens):
         before, after = tokens[n - 1] if n else nothing, tokens[n + 1] if n + 1 < len(tokens) else nothing
@@ -3184,6 +3192,9 @@ def _opening_tag(tokens: list[_Token], n: int, after: _Token, next_tag: str) -> 
     starts = ("N", "R", "X", "A")
     near = range(max(0, n - LOOK_BACK_WORDS), n)
     commands = any(tokens[k].tag == "V" and (k == 0 or tokens[k - 1].tag not in starts) for k in near)
+    commands = commands or (
+        _is("then", tokens[n - 1].low if n else "") and any(tokens[k].tag == "V" for k in near)
+    )
     head = _singular(after.low)
     if next_tag == "C":
         return "V" if commands and n and tokens[n - 1].tag in (",", "C") else "N"
@@ -3294,6 +3305,7 @@ class _Reader:
         self.because, self.topic, self.always = because, topic, negated
         long = [token for token in tokens if len(token.text) >= SHORT_WORD_CHARS and token.text.isalpha()]
         self.capitals = 2 * sum(token.text[0] != token.low[0] for token in long) > len(long)
+        self.named: list[_Noun] = []
         self._clause()
         place = 0
         while place < len(tokens):
@@ -3304,7 +3316,6 @@ class _Reader:
         self.verb = self.preposition = self.form = ""
         self.speaker = False
         self.subjects: list[_Noun] = []
-        self.named: list[_Noun] = []
         self.actors: list[_Role] = []
         self.negated = self.always
 
@@ -3604,7 +3615,7 @@ def _read_english(text: str) -> tuple[_Reader, list[dict[str, str]]]:
             continue
         gone = clause.negated or bool(re.search(_ELSEWHERE, low))
         head = re.match(r"[^:(]{1,60}:\s", plain)
-        if head and not gone and all(token.tag != "V" for token in _tokens(head[0])):
+        if head and not gone and all(token.tag != "V" for token in _tokens(head[0])[1:]):
             reader.read(_tokens(head[0]), because, topic=True)
             plain = plain[head.end() :]
         reader.read(_tokens(plain), because, topic=clause.topic and not head, negated=gone)
@@ -3617,7 +3628,7 @@ def _merge(things: list[_Thing]) -> list[_Thing]:
         longer = [
             thing for thing in things if thing.name.endswith(f" {short.name}") and thing.weight >= _SPARE
         ]
-        if len(longer) == 1 and find_archetype(short.name).name in ("", longer[0].kind.name):
+        if len(longer) == 1 and (not longer[0].kind.name or short.kind.name in ("", longer[0].kind.name)):
             whole = longer[0]
             whole.weight, whole.count = max(whole.weight, short.weight), whole.count or short.count
             whole.status, whole.extra = whole.status or short.status, whole.extra + short.extra
@@ -3650,14 +3661,24 @@ def _choose(reader: _Reader, text: str, left_out: list[dict[str, str]]) -> list[
     return chosen
 
 
+def _settle(things: Iterable[_Thing], text: str) -> None:
+    """Names that mean different kinds are decided by the words around them (archetypes.md §3)."""
+    around = {token.base for token in _tokens(text.lower())}
+    for name, kind, signs in (row.split(":") for row in _words()["neighbours"]):
+        for thing in things:
+            if thing.name == name and around & set(signs.split(",")):
+                thing.kind = find_archetype(kind.replace("_", " "))
+
+
 def _title(text: str, things: Sequence[_Thing]) -> str:
     """The product's name: what the brief opens with, if that is a name; else its first records."""
     first = next((clause.text for clause in _clauses(text)), "")
-    head = re.match(r"[^:.!?,;(\n]{3,60}(?=:|\s\(|\.?$|\.\s)", first)
+    head = re.match(r"[^:.!?,;(\n、，،。]{3,60}(?=:|\s\(|\.?$|\.\s)", first)
     words = re.findall(r"[^\W_][\w'’&/-]*|&", head[0]) if head else []
-    name = " ".join(words) if len(words) <= DRAFT_TITLE_WORDS else ""
-    if any(token.tag in ("V", "R") for token in _tokens(name)):
-        name = ""
+    tags = [token.tag for token in _tokens(" ".join(words))]
+    named = len(words) <= DRAFT_TITLE_WORDS and not {"R", "X", "D"} & set(tags) and "V" not in tags[1:]
+    command = tags[:1] == ["V"] and _class_of(words[-1].lower()) != "product"
+    name = " ".join(words) if named and not command else ""
     name = name.lower() if name.isupper() and len(words) > 1 else name
     name = name or " & ".join(thing.plural for thing in things[:2])
     return capitalised(name)[:DRAFT_TITLE_CHARS].strip()
@@ -3714,6 +3735,7 @@ def _read_brief(brief: str) -> _Reading:
     text = _quiet(brief)
     lang = _language(text)
     reader, left_out = _read_english(text) if lang == "en" else (_read_other(text, lang), [])
+    _settle(reader.things.values(), text)
     things = _choose(reader, text, left_out)
     roles = [role for role in reader.roles.values() if role.name not in reader.blocked]
     roles = [role for role in roles if not any(role.name.endswith(f" {other.name}") for other in roles)]
@@ -3855,7 +3877,10 @@ def _language(text: str) -> str:
         if 2 * found > letters and (lang != "ja" or re.search("[\u3041-\u30fa]", text)):
             return lang
     words = re.findall(r"[^\W\d_]+", text.lower())
-    votes = {lang: sum(word in _little()[lang] for word in words) for lang in ("en", "es", "fr", "de", "pt")}
+    english = _tables()["part"]
+    votes = {"en": sum(word in english for word in words)}  # "no", "as", "do" are English first
+    for lang in _concepts():
+        votes[lang] = sum(word in _little()[lang] and word not in english for word in words)
     return max(votes, key=lambda lang: votes[lang])
 
 

@@ -4607,7 +4607,7 @@ _DATES = (  # what a date means by its field id; with two numbers, a day at that
     ("past", -2400, -60, "since|join|hire[ds]|install|purchas|acquir|plant|built|founded|bought|alta$"),
     ("last", -120, -3, "^last|updated|^prev"),
     ("next", 2, 70, "^next|review|mot_|check_?by"),
-    ("later", 6, 45, "valid_until|valid_to|best_before"),
+    ("later", 6, 45, "valid_until|best_before"),
     ("later", 6, 400, "expir|renew|warrant|insur|until|caduc|retire"),
     ("due", 0, 0, "due|deadline|_by$|eta$|close_date|respond|remind|fällig|échéance|limit|needed"),
     ("end", 0, 0, "^ends?_|_ends?$|^end$|^to$|_to$|^fin|finish|depart|check_?out|^ende|hasta|salida"),
@@ -4865,9 +4865,11 @@ before the end.
 @notes: All as expected.|Asked for a call back in the afternoon.|Bring the second key.|Prefers
 mornings.|Waiting for an answer.|Spoke to the front desk. + |Next look in four weeks.|No further
 steps.|See also last month.
-@remarks comment note: Everything in order.|Slight wear, still within limits.|Cleaned and adjusted.|One
-screw replaced.| Better than last time.|Needs a second look. + |Next check in four weeks.|Photograph
-taken.|No further steps.
+@remarks comment note: Everything in order.|As agreed by telephone.|Second copy on file.|Needs a second
+look.|Better than last time.|Waiting for a signature. + |Next look in four weeks.|Photograph taken.|No
+further steps.
+@work_order.remarks equipment.remarks reading.remarks meter_reading.remarks: Slight wear, still within
+limits.|Cleaned and adjusted.|One screw replaced.|Dial hard to read. + |Photograph taken.|No further steps.
 @outcome result resolution feedback minutes: Everything works again.|Two small points remain.|Agreed on
 the next date.| Very satisfied, would come again. + |Report sent the same day.|A second visit is
 planned.
@@ -5191,7 +5193,10 @@ class _Row:
         since = "plan" if re.search(_AFTER, self.kind.id) else "made"
         floors = [min(parent.days()[since], -1) for parent in self.parents() if parent.kind.flows]
         made = max([min(plan, 0) - self.draw("made", 1, MADE_DAYS), *floors])
-        plan, span = max(plan, made), YEAR_DAYS if long else self.draw("span", 2, MONTH_DAYS)
+        plan, span = (
+            max(plan, made),
+            YEAR_DAYS if long else min(self.draw(f"span {turn}", 2, MONTH_DAYS) for turn in "ab"),
+        )
         closed = stage.name in ("over", "odd")
         start = -self.draw("start", 1, span - 1) if stage.name == "now" else plan - span if closed else plan
         made = start - self.draw("made", 1, MADE_DAYS) if long else made

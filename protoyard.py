@@ -4641,12 +4641,12 @@ _PROGRESS = {"odd": (5, 60), "over": (100, 100), "today": (30, 80), "now": (20, 
 _ROWS = {"people": (9, 14), "few": (5, 8), "child": (30, 44), "work": (18, 28), "thing": (10, 16)}
 _QUARTERS, _UPPER, _STOCKED, _RATINGS = (33, 62), (110, 140), (120, 700), (5, 4, 4, 3, 5, 2, 4, 3, 1, 4)
 _CODES = (  # N running number, P initials of the entity, F of the field, # digit, @ letter
-    ("P-####", "sku|article|^tag|_tag|tag_no"), ("S-######", "serial"), ("@@-###", "^model$"),
-    ("@-#####", "^meter$"), ("F-####", "^(invoice|inspection|application|release|.*order)$"),
+    ("{P}-####", "sku|article|^tag|_tag|tag_no"), ("S-######", "serial"), ("@@-###", "^model$"),
+    ("@-#####", "^meter$"), ("{F}-####", "^(invoice|inspection|application|release|.*order)$"),
     ("@@ ## @@@", "registration|plate"), ("978-0-555-#####-#", "isbn"), ("4000######", "barcode|^ean"),
-    ("v#.#", "version"), ("P-###", "batch|lot_no"), ("TR ### ### ###", "track"),
+    ("v#.#", "version"), ("{P}-###", "batch|lot_no"), ("TR ### ### ###", "track"),
     ("@-##", "bed$|_bed|shelf|bin$|position|plot|^bay"),
-    ("P-N", "refer|number|_no$|^no$|code$|^nr|numer|número|_ref$|_id$"), ("", ""),
+    ("{P}-{N}", "refer|number|_no$|^no$|code$|^nr|numer|número|_ref$|_id$"), ("", ""),
 )
 _SUMS = (  # money of a parent that is the sum of its children's
     ("^(net|total|subtotal|sum)|_total$", "line|item|position"),
@@ -4945,11 +4945,8 @@ class _Kind:
 
     def __init__(self, entity: Mapping[str, Any], lang: str) -> None:
         self.id, self.label, self.display = entity["id"], entity["label"], entity["display"]
-        self.fields, self.found, self.lang = (
-            {field["id"]: field for field in entity["fields"]},
-            {},
-            lang.lower(),
-        )
+        self.fields = {field["id"]: field for field in entity["fields"]}
+        self.found, self.lang = {}, lang.split("-")[0].lower()
         known = find_archetype(self.id.replace("_", " ")).name.replace(" ", "_")
         self.words = [self.id, *self.id.split("_")[::-1], known]
         dated = (name for name, field in self.fields.items() if field["type"] in DATE_TYPES)
@@ -5057,9 +5054,7 @@ class _World:
         self.today = date.fromisoformat(blueprint["asOf"]).toordinal()
         self.seed, self.rtl = blueprint["seed"], blueprint["dir"] == "rtl"
         self.rows, self.taken, self.crews = {}, {}, {}
-        self.kinds = {
-            entity["id"]: _Kind(entity, blueprint["lang"].split("-")[0]) for entity in blueprint["entities"]
-        }
+        self.kinds = {entity["id"]: _Kind(entity, blueprint["lang"]) for entity in blueprint["entities"]}
         self.people = [name for name, kind in self.kinds.items() if kind.sort == "people"]
         self.rank = _rank_kinds(self.kinds)
         for name, records in _plan_records(blueprint, self.kinds).items():
@@ -5180,11 +5175,8 @@ class _Row:
         shift = given.toordinal() - self.world.today - course["plan" if timed else role]
         moved = {key: day + shift for key, day in course.items()}
         minute = given.hour * HOUR_MINUTES + given.minute - (self.length() if role == "end" else 0)
-        return {
-            **moved,
-            "made": min(moved["made"], 0),
-            "minute": max(minute, 0) if timed else course["minute"],
-        }
+        minute = max(minute, 0) if timed else course["minute"]
+        return {**moved, "made": min(moved["made"], 0), "minute": minute}
 
     def _plan_days(self, stage: _Stage) -> dict[str, int]:
         plan, long = self.draw("plan", stage.low, stage.high), re.search(_LONG, self.kind.id)
@@ -5193,10 +5185,8 @@ class _Row:
         since = "plan" if re.search(_AFTER, self.kind.id) else "made"
         floors = [min(parent.days()[since], -1) for parent in self.parents() if parent.kind.flows]
         made = max([min(plan, 0) - self.draw("made", 1, MADE_DAYS), *floors])
-        plan, span = (
-            max(plan, made),
-            YEAR_DAYS if long else min(self.draw(f"span {turn}", 2, MONTH_DAYS) for turn in "ab"),
-        )
+        plan, span = max(plan, made), min(self.draw(f"span {turn}", 2, MONTH_DAYS) for turn in "ab")
+        span = YEAR_DAYS if long else span
         closed = stage.name in ("over", "odd")
         start = -self.draw("start", 1, span - 1) if stage.name == "now" else plan - span if closed else plan
         made = start - self.draw("made", 1, MADE_DAYS) if long else made
@@ -5361,14 +5351,10 @@ def _make_code(row: _Row, name: str, code: str) -> str:
     letters = "".join(word[0] for word in words) if len(words) > 1 else words[0][: len("INV")]
     digits = iter(str(row.walk(name, 10 ** code.count("#"))).zfill(code.count("#")))
     year = f"{row.calendar(row.days()['made']).year}-" if row.kind.flows else ""
-    parts: Mapping[str, Callable[[int], str]] = {
-        "N": lambda _: f"{year}{row.number + base:04d}",
-        "F": lambda _: name[: len("INV")].upper(),
-        "P": lambda _: (words[0][:2] if letters in _UNFIT else letters).upper(),
-        "#": lambda _: next(digits),
-        "@": lambda place: row.pick(f"{name} {place}", "BCDFGHKLMNPRSTVWX"),
-    }
-    return re.sub("[FNP#@]", lambda match: parts[match[0]](match.start()), code)
+    prefix = (words[0][:2] if letters in _UNFIT else letters).upper()
+    text = code.format(P=prefix, F=name[: len("INV")].upper(), N=f"{year}{row.number + base:04d}")
+    text = re.sub("#", lambda _: next(digits), text)
+    return re.sub("@", lambda at: row.pick(f"{name} {at.start()}", "BCDFGHKLMNPRSTVWX"), text)
 
 
 def _make_words(row: _Row, name: str) -> str:
@@ -5432,10 +5418,8 @@ def _make_boolean(row: _Row, name: str) -> bool:
 
 
 def _make_tags(row: _Row, name: str) -> list[str]:
-    topic = row.kind.topic(name) or "tags"
-    words = _topics()[topic][0]
-    if row.kind.lang != "en":
-        words = [f"{row.kind.fields[name]['label']} {letter}" for letter in "ABCD"]
+    words, label = _topics()[row.kind.topic(name) or "tags"][0], row.kind.fields[name]["label"]
+    words = words if row.kind.lang == "en" else [f"{label} {letter}" for letter in "ABCD"]
     spots = {row.draw(f"{name} {turn}", 0, len(words) - 1) for turn in range(row.draw(name, 1, 3))}
     return [words[spot] for spot in sorted(spots)]
 
@@ -5509,12 +5493,9 @@ _MAKERS: Mapping[str, Callable[[_Row, str], Any]] = {
 def _is_left_out(row: _Row, field: Mapping[str, Any]) -> bool:
     """Whether a value is empty: nothing has come of the record yet, or it is one of the few without."""
     name, kind = field["id"], field["type"]
-    if field.get("required"):
-        return False
-    if kind in ("longtext", "url", "phone") and row.draw(f"{name} left out", 1, EMPTY_EVERY) == 1:
-        return True
-    waits = row.kind.keep(("waits", name), lambda: row.kind.waits(name))
-    return waits and row.stage().name != "over"
+    seldom = kind in ("longtext", "url", "phone") and row.draw(f"{name} left out", 1, EMPTY_EVERY) == 1
+    waits = row.kind.keep(("waits", name), lambda: row.kind.waits(name)) and row.stage().name != "over"
+    return not field.get("required") and (seldom or waits)
 
 
 def _make_value(row: _Row, name: str) -> Any:

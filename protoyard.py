@@ -213,9 +213,7 @@ RATING_MAX = 5
 ROLL_BYTES = 8
 HASH_PRIME = 2**61 - 1
 GOLDEN_PERCENT = 62
-CENTS = 100
-FINE = 10_000
-ENDLESS = 10**12
+CENTS, FINE, ENDLESS = 100, 10_000, 10**12
 VAT_PERCENT = 20
 NAME_GROUP = 8
 STAFF_COUNT = 11
@@ -224,16 +222,9 @@ EMPTY_EVERY = 9
 NAME_TRIES = 40
 STEM_CHARS = 5
 FEW_FIELDS = 3
-LENGTH_MAX_MINUTES = 10_000
-QUARTER_MINUTES = 15
-HOUR_MINUTES = 60
-WEEK_DAYS = 7
-WORK_DAYS = 5
-MONTH_DAYS = 30
-YEAR_DAYS = 365
-MADE_DAYS = 18
-DUE_DAYS = 12
-OVER_DAYS = 5
+QUARTER_MINUTES, HOUR_MINUTES, LENGTH_MAX_MINUTES = 15, 60, 10_000
+WEEK_DAYS, WORK_DAYS, MONTH_DAYS, YEAR_DAYS = 7, 5, 30, 365
+MADE_DAYS, DUE_DAYS, OVER_DAYS = 18, 12, 5
 
 # The brief (TOOLS §4): what a first draft holds at most, how long its names are, what a screen shows of a record.
 DRAFT_ENTITIES_MAX = 9
@@ -4951,45 +4942,42 @@ class _Kind:
         self.words = [self.id, *self.id.split("_")[::-1], known]
         dated = (name for name, field in self.fields.items() if field["type"] in DATE_TYPES)
         self.dates = {name: _match(_DATES, name) for name in dated}
+        self.codes = {name: _match(_CODES, name)[0] for name in self.fields}
+        self.topics = {name: self._topic(name) for name in self.fields}
         self.status = self.find("", "status")
         self.stages = _read_stages(self.fields[self.status]["values"]) if self.status else []
         self.flows = bool(self.stages) and self.stages[0].name == "ahead"
         # Whether it is named by plain words: neither a code nor another type.
-        self.plain = bool(self.find(f"^{self.display}$", "text")) and not _match(_CODES, self.display)[0]
+        self.plain = bool(self.find(f"^{self.display}$", "text")) and not self.codes[self.display]
+        self.outcomes = {name for name, field in self.fields.items() if self._is_outcome(name, field["type"])}
         self.sort = self._sort(entity.get("icon") == "person" or self.words[1] in _PERSONS)
 
     def _sort(self, person: bool) -> str:
         """What the records are, by the entity's own fields alone: a row of _ROWS."""
         reached = self.find("", "email", "phone") and not _topics().keys() & set(self.words)
         roles = {date[0] for date in self.dates.values()}
+        works = self.status and roles & {"made", "start", "plan", "due"}
         if self.plain and (person or reached):
             return "people"
-        if self.find("", "ref") and not self.status:
-            return "child"
-        if self.status and roles & {"made", "start", "plan", "due"}:
-            return "work"
+        if works or (self.find("", "ref") and not self.status):
+            return "work" if works else "child"
         return "thing" if roles or len(self.fields) > FEW_FIELDS else "few"
-
-    def keep(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` makes, made once."""
-        if key not in self.found:
-            self.found[key] = make()
-        return self.found[key]
 
     def find(self, pattern: str, *types: str) -> str:
         """The id of the first field of one of the types whose id matches, or ""."""
-        fits = (n for n, field in self.fields.items() if field["type"] in types and re.search(pattern, n))
-        return self.keep((pattern, types), lambda: next(fits, ""))
+        if (pattern, types) not in self.found:
+            fits = (n for n, field in self.fields.items() if field["type"] in types and re.search(pattern, n))
+            self.found[pattern, types] = next(fits, "")
+        return self.found[pattern, types]
 
-    def waits(self, name: str) -> bool:
+    def _is_outcome(self, name: str, kind: str) -> bool:
         """Whether a field holds what comes of a record at its end."""
-        kind = self.fields[name]["type"]
         outcome = re.search(_OUTCOME, name) and kind in ("text", "longtext", "choice", "rating", "url")
         return bool(self.status and (outcome or (name.endswith("score") and kind in ("number", "percent"))))
 
     def names(self) -> int:
         """How many different names its new records can have."""
-        topic = self.topic(self.display) if self.plain and self.sort != "people" else ""
+        topic = self.topics[self.display] if self.plain and self.sort != "people" else ""
         heads, tails = _topics().get(topic, ([], []))
         return len(heads) * len(tails) or RECORDS_PER_ENTITY_MAX
 
@@ -4997,11 +4985,8 @@ class _Kind:
         """The first field that refers to an entity, or ""."""
         return next((name for name, field in self.fields.items() if field.get("entity") == target), "")
 
-    def topic(self, name: str) -> str:
-        """The topic of a text field, or "" where there is none in this language."""
-        return self.keep(("topic", name), lambda: self._topic(name))
-
     def _topic(self, name: str) -> str:
+        """The topic of a field, or "" where there is none in this language."""
         topics, long = _topics(), self.fields[name]["type"] == "longtext"
         own = [*(f"{word}.{name}" for word in self.words), name, *name.split("_")[::-1]]
         titles = [word for word in self.words if not topics.get(word, [["."]])[0][0].endswith(".")]
@@ -5161,10 +5146,9 @@ class _Row:
         It is moved so that the first date that is given lies on it.
         """
         if not self.kept:
-            self.kept = self._plan_days(self.stage())
-            given = (name for name in self.kind.dates if self.given.get(name))
-            anchor = next((name for name in given if self.kind.dates[name][0] in self.kept), "")
-            self.kept = self._move(self.kept, anchor) if anchor else self.kept
+            self.kept, dates = self._plan_days(self.stage()), self.kind.dates
+            anchors = (name for name in dates if self.given.get(name) and dates[name][0] in self.kept)
+            self.kept = next((self._move(self.kept, name) for name in anchors), self.kept)
         return self.kept
 
     def _move(self, course: Mapping[str, int], name: str) -> dict[str, int]:
@@ -5359,10 +5343,10 @@ def _make_code(row: _Row, name: str, code: str) -> str:
 
 def _make_words(row: _Row, name: str) -> str:
     """A phrase of the field's or the entity's topic; without one, the label and little more."""
-    kind, topic = row.kind, row.kind.topic(name)
+    kind, topic = row.kind, row.kind.topics[name]
     if topic:  # another phrase than in the fields before
         before = list(kind.fields)[: list(kind.fields).index(name)]
-        return row.phrase(topic, sum(kind.topic(other) == topic for other in before))
+        return row.phrase(topic, sum(kind.topics[other] == topic for other in before))
     if name == kind.display or name in _TITLED:
         return _compose(row)
     label = kind.fields[name]["label"]
@@ -5372,19 +5356,19 @@ def _make_words(row: _Row, name: str) -> str:
 def _compose(row: _Row) -> str:
     """A title out of the entity's own label: for whom, when, or which one."""
     label, made = row.kind.label, row.calendar(row.days()["made"])
+    about = next(filter(None, (parent.title() for parent in row.parents())), "")
     if row.kind.lang != "en":
         return f"{label} {row.number}"
-    about = next(filter(None, (parent.title() for parent in row.parents())), "")
     if not about and not row.kind.words[-1]:
         return f"{label} {row.pick('letter', 'ABCDEFGH')}-{row.number:02d}"
     text = f"{label} for {about}" if about else f"{label}, {made.day} {_MONTHS.split()[made.month - 1]}"
-    text = text[:LABEL_MAX_CHARS]
-    return f"{text}, no. {row.number}" if text in row.world.taken[row.kind.id] else text
+    number = f", no. {row.number}" if text[:LABEL_MAX_CHARS] in row.world.taken[row.kind.id] else ""
+    return text[:LABEL_MAX_CHARS] + number
 
 
 def _make_text(row: _Row, name: str) -> str:
     """An identifier, a person's name, or words."""
-    words, code = name.split("_")[::-1], row.kind.keep(("code", name), lambda: _match(_CODES, name)[0])
+    words, code = name.split("_")[::-1], row.kind.codes[name]
     part = re.search("^(first|given)|^(last|family|sur)", name)
     if code:
         return _make_code(row, name, code)
@@ -5413,12 +5397,12 @@ def _make_choice(row: _Row, name: str) -> str:
 
 
 def _make_boolean(row: _Row, name: str) -> bool:
-    stage, percent, _ = row.kind.keep(("true", name), lambda: _match(_TRUE, name))
+    stage, percent, _ = _match(_TRUE, name)
     return row.stage().name == stage if stage else row.draw(name, 1, CENTS) <= percent
 
 
 def _make_tags(row: _Row, name: str) -> list[str]:
-    words, label = _topics()[row.kind.topic(name) or "tags"][0], row.kind.fields[name]["label"]
+    words, label = _topics()[row.kind.topics[name] or "tags"][0], row.kind.fields[name]["label"]
     words = words if row.kind.lang == "en" else [f"{label} {letter}" for letter in "ABCD"]
     spots = {row.draw(f"{name} {turn}", 0, len(words) - 1) for turn in range(row.draw(name, 1, 3))}
     return [words[spot] for spot in sorted(spots)]
@@ -5429,7 +5413,7 @@ def _make_tags(row: _Row, name: str) -> list[str]:
 
 def _make_person(row: _Row, name: str) -> str:
     """Somebody else than in the person fields before; a field that means no person gets words."""
-    if name.split("_")[-1] not in _PERSONS and row.kind.topic(name):
+    if name.split("_")[-1] not in _PERSONS and row.kind.topics[name]:
         return _make_words(row, name)
     people = [other for other, field in row.kind.fields.items() if field["type"] == "person"]
     used = [row.get(other) for other in people[: people.index(name)]]
@@ -5494,7 +5478,7 @@ def _is_left_out(row: _Row, field: Mapping[str, Any]) -> bool:
     """Whether a value is empty: nothing has come of the record yet, or it is one of the few without."""
     name, kind = field["id"], field["type"]
     seldom = kind in ("longtext", "url", "phone") and row.draw(f"{name} left out", 1, EMPTY_EVERY) == 1
-    waits = row.kind.keep(("waits", name), lambda: row.kind.waits(name)) and row.stage().name != "over"
+    waits = name in row.kind.outcomes and row.stage().name != "over"
     return not field.get("required") and (seldom or waits)
 
 

@@ -19,14 +19,15 @@ The map. A section uses only sections above it, and of those only the ones its r
 
 The way of one request over MCP; each function's docstring begins with its hop.
 
-    1/9 serve §18 -> 2/9 Session.receive §17 -> 3/9 decode_message §03 -> 4/9 answer_request §17 (a METHODS row)
-    -> 5/9 on_tools_call §17: Start(ToolCall) -> 6/9 start_call §18: build_argv §15 -> 7/9 execute §16
+    1/9 serve §18 -> 2/9 Session.receive §17 -> 3/9 decode_message §03
+    -> 4/9 answer_request §17 (a METHODS row) -> 5/9 on_tools_call §17: Start(ToolCall) -> 6/9 start_call §18: build_argv §15 -> 7/9 execute §16
     -> 8/9 run_invocation §16: Operation.run §15 -> 9/9 Session.finish §17, then Outbox.write §18
 
 On the command line: main §20 -> execute §16 -> Operation.run §15 -> print_outcome §16.
 
-Verbs mean one thing: check_ raises or returns the clean value, parse_ makes a value of text, render_ makes text of
-a value and is pure, read_ and write_ touch the disk, run_ starts an operation or a process, on_ handles a message.
+Verbs mean one thing: check_ raises or returns the clean value, parse_ makes a value of text, render_ makes
+text of a value and is pure, read_ and write_ touch the disk, run_ starts an operation or a process, on_ handles
+a message.
 """
 
 from __future__ import annotations
@@ -209,7 +210,7 @@ RECORD_ID_MAX_CHARS = 64
 RATING_MAX = 5
 
 # Fictional data (§10). A walk by the golden section meets distant places one after the other; numbers are
-# counted in hundredths; the days are how far before or after its planned day a record may be made, due and over.
+# counted in hundredths; the days are how far from its planned day a record may be made, due and over.
 ROLL_BYTES = 8
 HASH_PRIME = 2**61 - 1
 GOLDEN_PERCENT = 62
@@ -226,7 +227,7 @@ QUARTER_MINUTES, HOUR_MINUTES, LENGTH_MAX_MINUTES = 15, 60, 10_000
 WEEK_DAYS, WORK_DAYS, MONTH_DAYS, YEAR_DAYS = 7, 5, 30, 365
 MADE_DAYS, DUE_DAYS, OVER_DAYS = 18, 12, 5
 
-# The brief (TOOLS §4): what a first draft holds at most, how long its names are, what a screen shows of a record.
+# The brief (TOOLS §4): what a first draft holds at most, how long its names are, what a screen shows.
 DRAFT_ENTITIES_MAX = 9
 DRAFT_SPARE_MAX = 3
 DRAFT_ROLES_MAX = 8
@@ -9286,9 +9287,9 @@ def _verify_once(workspace: Workspace, path: str, call: Call | None) -> dict[str
 # ======================================================================
 # §14 browser: find a browser, drive it by its pipe, take screenshots
 # ======================================================================
-# Rules: uses §01-06. One browser per call, spoken to over two pipes (Chrome DevTools Protocol: JSON messages, each
-# ended by a NUL byte); pictures come back through the pipe and are written like any other file. Where a process
-# cannot be given pipes (Windows) one process takes one picture. Nothing of the user's own browser is touched.
+# Rules: uses §01-06. One browser per call, spoken to over two pipes (Chrome DevTools Protocol: JSON messages,
+# each ended by a NUL byte); pictures come back through the pipe and are written like any other file. Where a
+# process cannot be given pipes (Windows) one process takes one picture. The user's own profile is not touched.
 
 # Names on PATH, then the usual places of each platform (sys.platform), the most open first.
 _BROWSER_NAMES = (
@@ -9317,8 +9318,8 @@ _BROWSER_PLACES: Mapping[str, tuple[str, ...]] = {
 }
 # fmt: off
 _BROWSER_FLAGS = (
-    "--headless", "--no-first-run", "--no-default-browser-check", "--disable-gpu", "--disable-quic", "--mute-audio",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
+    "--headless", "--no-first-run", "--no-default-browser-check", "--disable-gpu", "--disable-quic",
+    "--mute-audio", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
     "--disable-dev-shm-usage", "--hide-scrollbars", "--password-store=basic", "--use-mock-keychain",
     "--force-color-profile=srgb", f"--window-size={SCREENSHOT_WIDTH_PX},{SCREENSHOT_HEIGHT_PX}",
 )
@@ -9326,7 +9327,7 @@ _BROWSER_FLAGS = (
 
 
 class Shot(NamedTuple):
-    """One picture to take: a page's path in the workspace, the fragment that names the screen, where it goes."""
+    """One picture to take: a page's path in the workspace, the fragment of a screen, where it goes."""
 
     page: str
     fragment: str
@@ -9342,7 +9343,7 @@ def _browser_places(environ: Mapping[str, str], platform: str) -> Iterator[str]:
 
 
 def find_browser(environ: Mapping[str, str], platform: str = sys.platform) -> str:
-    """The path of PROTOYARD_BROWSER or of the first installed browser; Failure missing_dependency without one."""
+    """The path of PROTOYARD_BROWSER or of the first browser found; Failure missing_dependency without one."""
     named = environ.get("PROTOYARD_BROWSER")
     for path in [named] if named else _browser_places(environ, platform):
         if os.path.isfile(path) and os.access(path, os.X_OK):
@@ -9386,7 +9387,7 @@ class _Tab:
         self.ask("Emulation.setEmulatedMedia", features=calm)
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        """Send a command and wait for its result; Failure dependency_failed when the browser refuses or ends."""
+        """Send a command and wait for its result; Failure dependency_failed when it is refused."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": params}
         session = {"sessionId": self._session} if self._session else {}
@@ -9450,7 +9451,7 @@ def write_screenshots(
 ) -> list[str]:
     """Take and write every picture, each a step of the call; returns their paths.
 
-    The browser runs without the lock, which is held only while a picture is written. Failure dependency_failed.
+    The browser runs without the lock, which is held only while a picture is written.
     """
     profile = f"{STATE_DIR}/{BROWSER_NAME}/{os.getpid()}-{os.urandom(STAGING_SALT_BYTES).hex()}"
     workspace.create_file(f"{profile}/{PAGE_NAME}", b"")
@@ -9699,7 +9700,7 @@ def _cut_records(blueprint: dict[str, Any]) -> dict[str, Any]:
 def run_validate(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     """Every problem of a prototype, a variant or a blueprint file; data: folder, valid, problems, notes."""
     path = context.workspace.resolve(values["folder"], field="folder")
-    return verify(context.workspace, path)
+    return verify(context.workspace, path, context.call)
 
 
 def run_blueprint_schema(context: Context, values: dict[str, Any]) -> dict[str, Any]:
@@ -9954,7 +9955,7 @@ _PARSERS: dict[str, Any] = {}  # by command; building one costs more than using 
 
 
 def _typed(argument: Argument, given: Any) -> Any:
-    """What an option's text means under its schema; text that means no integer stays text, for §04 to refuse."""
+    """What an option's text means under its schema; text that is no integer stays text, for §04 to refuse."""
     if argument.schema["type"] == "integer" and re.fullmatch("-?[0-9]{1,20}", given):
         return int(given)
     return given
@@ -10023,7 +10024,7 @@ def execute(
     directory: str | None = None,
     stdin: Callable[[], bytes] | None = None,
 ) -> dict[str, Any]:
-    """[7/9] Run one command and return its envelope (WIRE §6); raises only Stopped. The choke point of both doors."""
+    """[7/9] Run one command and return its envelope (WIRE §6); raises only Stopped. Both doors lead here."""
     command = argv[0].replace("-", "_")[:TOOL_NAME_SHOWN_CHARS]
     try:
         invocation = parse_command_line(argv, rows)
@@ -11254,7 +11255,7 @@ COMMANDS: tuple[Operation, ...] = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command line: `argv` without the program's name (default: the process's); returns the exit status."""
+    """The command line: `argv` without the program's name; returns the exit status."""
     set_digit_limit()
     try:
         return run_command_line(sys.argv[1:] if argv is None else argv, OPERATIONS + COMMANDS)

@@ -1,4 +1,4 @@
-"""Operations made for tests of the server, and a server process of them: `python server_rows.py mcp [--limits JSON]`.
+"""Rows made for tests of the server; as a script, a server of them: server_rows.py mcp [--limits JSON].
 
 They are rows like Protoyard's own and go the same way: checked, made an argument vector, executed.
 """

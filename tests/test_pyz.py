@@ -236,7 +236,7 @@ def test_damaged_code_is_noticed_and_the_source_used(python: str, pyz: Path, tmp
 
 
 def test_a_start_imports_little(python: str, pyz: Path) -> None:
-    ran = start(python, pyz, "-I", "-X", "importtime")
+    ran = start(python, pyz, "-I", "-S", "-X", "importtime")  # without what an installation's .pth files add
     imported = re.findall(r"^import time:.*\| +(\S+)$", ran.err, re.M)
     heavy = {"zipfile", "hashlib", "subprocess", "shutil", "tempfile", "inspect", "dataclasses"}
     assert len(ran.messages) == 1

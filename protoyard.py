@@ -2921,6 +2921,8 @@ settings configure customise customize toggle setting configuration preference p
 -men specimen regimen acumen abdomen omen
 -ly family assembly supply reply anomaly july butterfly
 relative that which whose who
+single a an each every another this
+collective team crew squad committee council group staff family jury panel board management board
 running run operate own lead
 then and then
 being be is are was were been being
@@ -3163,7 +3165,15 @@ def _is_finite(tokens: list[_Token], n: int, before: _Token, after: _Token, next
         or any(token.tag == "D" for token in tokens[max(0, n - 4) : n])
         or (n == 1 and not _is("party", before.low))
     )
-    somebody = office or (before.tag == "N" and not before.many and _is_person(before.base))
+    start = n
+    while start and tokens[start - 1].tag in ("J", "N", "#"):
+        start -= 1
+    opener = tokens[start - 1].low if start and start < n and tokens[start - 1].tag == "D" else ""
+    if before.tag == "N" and not before.many and _is("single", opener) and next_tag not in ("", ".", ","):
+        return True  # "a team schedules …": after "a" no plural can end the phrase
+    group = _is("collective", before.base) or _class_of(before.base) == "place"
+    acting = _is_person(before.base) or (group and opener)
+    somebody = office or (before.tag == "N" and not before.many and bool(acting))
     follows = before.tag == "N" and next_tag in ("D", "R", "#", "J")
     also = tokens[n + 2].low if next_tag == "C" and n + 2 < len(tokens) else ""
     if somebody and led and _tables()["verb"].get(also, ("", ""))[1] == "s":

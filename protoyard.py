@@ -75,6 +75,7 @@ REVISIONS = (MODERN, LEGACY)
 LINE_MAX_BYTES = 320 * KIB
 READ_CHUNK_BYTES = 64 * KIB
 OUTBOX_MAX_BYTES = 64 * MIB
+OUTBOX_RETRY_SECONDS = 0.005  # a pipe that somebody made non-blocking is full
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 JSON_BLANKS = b" \t\r"
@@ -1305,7 +1306,6 @@ def _stop_children(children: Sequence[Child], grace_seconds: float = KILL_GRACE_
         asked |= targets
         time.sleep(CHILD_LOOK_SECONDS)
         targets = _targets(children)
-
 
 # ======================================================================
 # §06 workspace: every touch of a file stays inside
@@ -10646,22 +10646,22 @@ class Limits(NamedTuple):
 _LOG_LEVELS = ("debug", "info", "warning")
 
 
-def _can_write(fd: int) -> bool:
-    """Would a write of PIPE_BUF bytes return at once? (On Windows nobody can tell.)"""
+def _find_room(fd: int) -> int:
+    """How many bytes a descriptor takes for certain without blocking; Windows promises nothing."""
     if os.name == "nt":
-        return True
+        return 0
     import select
 
-    return bool(select.select([], [fd], [], 0)[1])
+    return select.PIPE_BUF if select.select([], [fd], [], 0)[1] else 0
 
 
 def write_log(level: str, text: str) -> None:
-    """A diagnostic on stderr, redacted, where PROTOYARD_LOG asks for its level; dropped when nobody reads there."""
+    """A diagnostic on stderr, redacted, if PROTOYARD_LOG asks for its level; dropped when nobody reads there."""
     wanted = os.environ.get("PROTOYARD_LOG", "")
     if _LOG_LEVELS.index(level) < _LOG_LEVELS.index(wanted if wanted in _LOG_LEVELS else "warning"):
         return
     try:
-        if _can_write(STDERR_FD):
+        if os.name == "nt" or _find_room(STDERR_FD):
             os.write(STDERR_FD, f"protoyard: {redact(clean_text(text))}\n".encode("utf-8", "replace"))
     except OSError:
         return
@@ -10682,8 +10682,6 @@ def _read_input(fd: int) -> bytes | None:
 
 class SelectInput:
     """Waits for bytes, wake-ups and signals in one place, on the thread that asks (POSIX)."""
-
-    __slots__ = ("_fd", "_select", "_wake_fd", "signal_fd")
 
     def __init__(self, fd: int) -> None:
         import select
@@ -10711,9 +10709,7 @@ class SelectInput:
 
 
 class ThreadInput:
-    """The same where pipes cannot be selected (Windows): a thread reads; the asking one wakes for signals."""
-
-    __slots__ = ("_changed", "_data", "_fd", "_is_woken")
+    """The same where pipes cannot be selected (Windows): a thread reads; who asks looks up for signals."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -10737,10 +10733,8 @@ class ThreadInput:
         with self._changed:
             self._changed.wait_for(lambda: self._is_woken or (self._data and not is_paused), most)
             self._is_woken = False
-            if is_paused or not self._data:
-                return None
             self._changed.notify_all()
-            return self._data.pop()
+            return self._data.pop() if self._data and not is_paused else None
 
     def wake(self) -> None:
         """As SelectInput.wake."""
@@ -10756,14 +10750,14 @@ class Outbox:
     """The way to stdout: whole messages, one after the other, and no caller ever waits for the client."""
 
     def __init__(self, fd: int, on_change: Callable[[], None]) -> None:
-        """`on_change` is called from any thread when everything has gone out, or nothing can any more."""
+        """`on_change` is called, from any thread, when something that waited has gone out or nothing can."""
         self._fd = fd
         self._on_change = on_change
         self._changed = threading.Condition(threading.Lock())
-        self._queue: list[memoryview] = []  # the first one is being written by the writer thread
-        self._has_writer = False
+        self._queue: list[memoryview] = []  # the writer thread is at the first one
+        self._writer: threading.Thread | None = None
         self.waiting_bytes = 0
-        self.error: OSError | None = None  # the client is gone
+        self.error: OSError | None = None  # why nothing can go out any more
 
     def write(self, data: bytes) -> None:
         """Send whole messages. The choke point of stdout.
@@ -10771,87 +10765,47 @@ class Outbox:
         They are written here only while that cannot block, else by the writer thread.
         """
         with self._changed:
-            if self.error is not None:
-                return
             rest = memoryview(data)
-            if not self._queue:
-                rest = self._write_ready(rest)
+            room = 0 if self._queue or self.error else _find_room(self._fd)
+            while rest and room:
+                count = self._write_piece(rest[:room])
+                rest = rest[count:]
+                room = count and _find_room(self._fd)
             if rest and self.error is None:
                 self._queue.append(rest)
                 self.waiting_bytes += len(rest)
-                self._start_writer()
                 self._changed.notify()
+                if self._writer is None:
+                    self._writer = threading.Thread(target=self._write_waiting, daemon=True)
+                    self._writer.start()
 
-    def _write_ready(self, rest: memoryview) -> memoryview:
-        """Write as long as the platform promises not to block: pieces of PIPE_BUF to what is writable."""
-        if os.name == "nt":
-            return rest
-        import select
-
+    def _write_piece(self, piece: memoryview) -> int:
+        """How much of it went out; 0 when a pipe that somebody made non-blocking is full, or on an error."""
         try:
-            while rest and select.select([], [self._fd], [], 0)[1]:
-                rest = rest[os.write(self._fd, rest[: select.PIPE_BUF]) :]
+            return os.write(self._fd, piece)
         except BlockingIOError:
-            return rest
+            return 0
         except OSError as error:
-            self._fail(error)
-        return rest
-
-    def _start_writer(self) -> None:
-        if not self._has_writer:
-            self._has_writer = True
-            threading.Thread(target=self._write_waiting, name="outbox", daemon=True).start()
+            self.error = error
+            self._on_change()
+            return 0
 
     def _write_waiting(self) -> None:
         while self.error is None:
             with self._changed:
                 self._changed.wait_for(lambda: self._queue)
-                piece = self._queue[0][:READ_CHUNK_BYTES]
-            try:
-                self._took(self._write_piece(piece))
-            except OSError as error:
-                with self._changed:
-                    self._fail(error)
-
-    def _write_piece(self, piece: memoryview) -> int:
-        try:
-            return os.write(self._fd, piece)
-        except BlockingIOError:  # a pipe that somebody made non-blocking
-            import select
-
-            select.select([], [self._fd], [])
-            return 0
-
-    def _took(self, count: int) -> None:
-        with self._changed:
-            self._queue[0] = self._queue[0][count:]
-            if not self._queue[0]:
-                del self._queue[0]
-            self.waiting_bytes -= count
-        self._on_change()
-
-    def _fail(self, error: OSError) -> None:
-        self.error = error
-        self._queue.clear()
-        self.waiting_bytes = 0
-        self._on_change()
+            count = self._write_piece(self._queue[0][:READ_CHUNK_BYTES])
+            if not count:
+                time.sleep(OUTBOX_RETRY_SECONDS)
+            with self._changed:
+                self._queue[0] = self._queue[0][count:]
+                self.waiting_bytes -= count
+                if not self._queue[0]:
+                    del self._queue[0]
+            self._on_change()
 
 
 # --- the calls ------------------------------------------------------------------------------------
-
-
-class _Job:
-    """A call on its way through the queue and a worker."""
-
-    __slots__ = ("argv", "call", "is_over", "is_stopping", "request", "row")
-
-    def __init__(self, request: ToolCall, row: Operation, argv: list[str], call: Call) -> None:
-        self.request = request
-        self.row = row
-        self.argv = argv
-        self.call = call
-        self.is_stopping = False
-        self.is_over = threading.Event()  # no thread works on it any more
 
 
 def check_call(
@@ -10888,11 +10842,32 @@ def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any
     return session.render(request, text, is_error=not shown["ok"])
 
 
-def describe_timeout(step: str, seconds: float) -> Failure:
+def describe_stop(stopped: Stopped, seconds: float) -> Failure:
     """What a call that was stopped at its bound is answered."""
-    reached = f'at the step "{step}"' if step else "before its first step"
+    reached = f'at the step "{stopped.step}"' if stopped.step else "before its first step"
     message = f"stopped after {seconds:g} s {reached}; what had been written until then stays"
     return Failure("timeout", message, "look at what is there (list, show), then ask for less at once")
+
+
+def find_problem(directory: str) -> Failure | None:
+    """Why a directory is no workspace; None when it is one."""
+    try:
+        Workspace(directory)
+    except Failure as failure:
+        return failure
+    return None
+
+
+class _Job:
+    """A call on its way through the queue and a worker."""
+
+    def __init__(self, request: ToolCall, row: Operation, argv: list[str], call: Call) -> None:
+        self.request = request
+        self.row = row
+        self.argv = argv
+        self.call = call
+        self.is_stopping = False
+        self.is_over = threading.Event()  # no thread works on it, or ever will
 
 
 class Server:
@@ -10900,40 +10875,33 @@ class Server:
 
     def __init__(
         self,
-        *,
         rows: Sequence[Operation],
         directory: str,
-        read_only: bool,
-        limits: Limits,
         source: SelectInput | ThreadInput,
         stdout_fd: int,
+        *,
+        read_only: bool = False,
+        limits: Limits | None = None,
     ) -> None:
         self._rows = {row.name: row for row in rows if row.served}
         self._directory = directory
+        self._problem = find_problem(directory)
         self._read_only = read_only
-        self._limits = limits
+        self._limits = limits or Limits()
         self._source = source
         self._outbox = Outbox(stdout_fd, source.wake)
         self._session = Session([render_tool(row) for row in self._rows.values()], SERVER_INFO, INSTRUCTIONS)
-        self._problem = self._find_problem()
         self._changed = threading.Condition(threading.Lock())  # guards the session and all that follows
         self._jobs: dict[int, _Job] = {}  # not yet answered, by the id() of the request, the oldest first
         self._waiting: list[_Job] = []  # in the queue
         self._ready: list[_Job] = []  # have a slot, no worker has picked them up yet
         self._running: list[_Job] = []  # have a slot
-        self._given_up: list[_Job] = []  # lost their slot: their workers did not return in time
+        self._given_up: list[_Job] = []  # lost their slot: their workers did not come back in time
         self._writer: _Job | None = None  # whose turn it is to write
         self._idle_workers = 0
         self._stoppers = 0
         self._is_closing = False
         self.signals: list[int] = []  # the exit statuses that they ask for
-
-    def _find_problem(self) -> Failure | None:
-        try:
-            Workspace(self._directory)
-        except Failure as failure:
-            return failure
-        return None
 
     # --- the loop ---
 
@@ -10941,32 +10909,27 @@ class Server:
         """Serve until the input ends, a signal comes or the client is gone; returns the exit status."""
         try:
             while not self._is_done():
-                is_paused = self._is_closing or self._outbox.waiting_bytes >= self._limits.outbox_bytes
-                data = self._source.read(self._seconds_to_next(), is_paused=is_paused)
+                is_full = self._outbox.waiting_bytes >= self._limits.outbox_bytes
+                data = self._source.read(self._stop_overdue(), is_paused=is_full or self._is_closing)
                 if data is not None:
                     self._take(data)
-                self._stop_overdue()
         finally:
             with self._changed:
-                jobs = [*self._jobs.values(), *self._running, *self._given_up]
                 self._waiting.clear()
+                jobs = [*self._jobs.values(), *self._running, *self._given_up]
             stop_calls([job.call for job in jobs], CANCELLED)
-        return self.signals[0] if self.signals else self._end_status()
+        error = self._outbox.error
+        if self.signals or error is None or isinstance(error, BrokenPipeError):
+            return self.signals[0] if self.signals else EXIT_DONE
+        write_log("warning", f"standard output cannot be written: {error.strerror}")
+        return EXIT_FAILED
 
     def _is_done(self) -> bool:
         if self.signals or self._outbox.error is not None:
             return True
-        if not self._is_closing:
-            return False
         with self._changed:
-            return not self._jobs and not self._stoppers and not self._outbox.waiting_bytes
-
-    def _end_status(self) -> int:
-        error = self._outbox.error
-        if error is None or isinstance(error, BrokenPipeError):
-            return EXIT_DONE
-        write_log("warning", f"standard output cannot be written: {error.strerror}")
-        return EXIT_FAILED
+            is_idle = not (self._jobs or self._stoppers or self._outbox.waiting_bytes)
+            return self._is_closing and is_idle
 
     def _take(self, data: bytes) -> None:
         with self._changed:
@@ -10985,12 +10948,6 @@ class Server:
         if lines:
             self._outbox.write(b"".join(lines))
 
-    def _seconds_to_next(self) -> float | None:
-        if not self._jobs:
-            return None
-        with self._changed:
-            return next((job.call.remaining() for job in self._jobs.values() if not job.is_stopping), None)
-
     # --- a call begins ---
 
     def start_call(self, request: ToolCall) -> None:
@@ -11001,24 +10958,21 @@ class Server:
 
     def _admit(self, request: ToolCall) -> None:
         argv = check_call(request, self._rows, read_only=self._read_only, problem=self._problem)
-        self._queue(request, self._rows[request.name], argv)
-
-    def _queue(self, request: ToolCall, row: Operation, argv: list[str]) -> None:
         call = Call(
             deadline=time.monotonic() + self._limits.stop_seconds,
             on_progress=lambda *told: self._progress(request, *told),
             on_child=lambda: self._pass_turn(job),
         )
-        job = _Job(request, row, argv, call)
+        job = _Job(request, self._rows[request.name], argv, call)
         with self._changed:
-            is_free = len(self._given_up) < self._limits.abandoned
-            if is_free and self._may_run(job):
+            is_open = len(self._given_up) < self._limits.abandoned
+            if is_open and self._may_run(job):
                 self._give_slot(job)
-            elif is_free and len(self._waiting) < self._limits.queue:
+            elif is_open and len(self._waiting) < self._limits.queue:
                 self._waiting.append(job)
             else:
-                message = "too many calls are running and waiting"
-                raise Failure("busy", message, "wait for their answers, then call again")
+                hint = "wait for their answers, then call again"
+                raise Failure("busy", "too many calls are running and waiting", hint)
             self._jobs[id(request)] = job
 
     def _may_run(self, job: _Job) -> bool:
@@ -11034,29 +10988,21 @@ class Server:
             self._writer = job
         self._changed.notify()
 
-    def _give_slots(self) -> None:
-        for job in list(self._waiting):
-            if self._may_run(job):
-                self._waiting.remove(job)
-                self._give_slot(job)
-
     # --- in a worker ---
 
     def _work(self) -> None:
         """A worker thread: job after job, until it comes back too late from one."""
-        is_wanted = True
-        while is_wanted:
+        job = None
+        while job is None or self._release(job):
             with self._changed:
                 self._idle_workers += 1
                 self._changed.wait_for(lambda: self._ready)
                 self._idle_workers -= 1
                 job = self._ready.pop(0)
+            write_log("debug", f"{job.row.name} starts")
             self._finish(job.request, self._attempt(job.request, lambda job=job: self._execute(job)))
-            with self._changed:
-                is_wanted = self._release(job)
 
     def _execute(self, job: _Job) -> dict[str, Any]:
-        write_log("debug", f"{job.row.name} starts")
         job.call.check()
         rows = tuple(self._rows.values())
         return execute(job.argv, rows=rows, call=job.call, directory=self._directory)
@@ -11070,10 +11016,10 @@ class Server:
         except Stopped as stopped:
             if stopped.reason != TIMEOUT:
                 return None
-            failure = describe_timeout(stopped.step, self._limits.stop_seconds)
+            failure = describe_stop(stopped, self._limits.stop_seconds)
         except Failure as refused:
             failure = refused
-        except Exception:
+        except (Exception, SystemExit):
             import traceback
 
             write_log("warning", traceback.format_exc())
@@ -11087,33 +11033,36 @@ class Server:
             self._jobs.pop(id(request), None)
             for effect in self._session.finish(request, reply):
                 self._outbox.write(effect.line)
-
-    def _release(self, job: _Job) -> bool:
-        """A worker returns from a job; False when its slot has been taken from it."""
-        job.is_over.set()
-        is_mine = job in self._running
-        (self._running if is_mine else self._given_up).remove(job)
-        if is_mine:
-            self._let_go(job)
         if self._is_closing:
             self._source.wake()
-        return is_mine
-
-    def _let_go(self, job: _Job) -> None:
-        if self._writer is job:
-            self._writer = None
-        self._give_slots()
-
-    def _pass_turn(self, job: _Job) -> None:
-        """A child runs without the workspace lock (WIRE §7): meanwhile the next writer may run."""
-        with self._changed:
-            if self._writer is job:
-                self._let_go(job)
 
     def _progress(self, request: ToolCall, done: float, total: float | None, message: str) -> None:
         with self._changed:
             for effect in self._session.progress(request, done, total, message, time.monotonic()):
                 self._outbox.write(effect.line)
+
+    def _release(self, job: _Job) -> bool:
+        """A worker comes back from a job; False when its slot has been taken from it."""
+        with self._changed:
+            job.is_over.set()
+            is_late = job in self._given_up
+            (self._given_up if is_late else self._running).remove(job)
+            self._pass_on(job)
+        return not is_late
+
+    def _pass_on(self, job: _Job) -> None:
+        """The job's slot, or its turn to write, is free for those that wait."""
+        if self._writer is job:
+            self._writer = None
+        for waiting in list(self._waiting):
+            if self._may_run(waiting):
+                self._waiting.remove(waiting)
+                self._give_slot(waiting)
+
+    def _pass_turn(self, job: _Job) -> None:
+        """A child runs without the workspace lock (WIRE §7): meanwhile the next writer may run."""
+        with self._changed:
+            self._pass_on(job)
 
     # --- a call is stopped ---
 
@@ -11123,18 +11072,17 @@ class Server:
             if job is not None:
                 self._stop(job, CANCELLED)
 
-    def _stop_overdue(self) -> None:
+    def _stop_overdue(self) -> float | None:
+        """Stop the calls at their bound; the seconds until the next one comes to it."""
         if not self._jobs:
-            return
-        overdue = []
+            return None
         with self._changed:
-            for job in list(self._jobs.values()):
-                if not job.is_stopping and job.call.remaining() == 0:
-                    overdue.append(job)
-                    self._stop(job, TIMEOUT)
-        for job in overdue:
-            if job.is_over.is_set():
-                self._answer_timeout(job)
+            for job in [job for job in self._jobs.values() if not job.is_stopping]:
+                seconds = job.call.remaining()
+                if seconds:
+                    return seconds
+                self._stop(job, TIMEOUT)
+        return None
 
     def _stop(self, job: _Job, reason: str) -> None:
         """Shut the gate now; what may take its time, children and a commit under way, is another thread's."""
@@ -11143,30 +11091,22 @@ class Server:
         if job in self._waiting:
             self._waiting.remove(job)
             job.is_over.set()
-            return
         self._stoppers += 1
         threading.Thread(target=self._see_off, args=(job, reason), daemon=True).start()
 
     def _see_off(self, job: _Job, reason: str) -> None:
         """Stop a job, answer it if that is due, and take the slot from a worker that does not come back."""
         job.call.stop(reason)
-        if reason == TIMEOUT:
-            self._answer_timeout(job)
+        self._finish(job.request, self._attempt(job.request, job.call.check))
         job.is_over.wait(ABANDON_SECONDS)
         with self._changed:
             if not job.is_over.is_set():
                 self._running.remove(job)
                 self._given_up.append(job)
                 release_lock(job.call)
-                self._let_go(job)
+                self._pass_on(job)
             self._stoppers -= 1
         self._source.wake()
-
-    def _answer_timeout(self, job: _Job) -> None:
-        def stopped() -> None:
-            raise Stopped(TIMEOUT, job.call.current_step)
-
-        self._finish(job.request, self._attempt(job.request, stopped))
 
 
 # --- the process ----------------------------------------------------------------------------------
@@ -11182,7 +11122,7 @@ def take_streams() -> tuple[int, int]:
             os.fstat(fd)
         except OSError:  # closed: the lowest free descriptor, which open takes, is this one
             os.open(os.devnull, os.O_RDWR)
-    stdin_fd, stdout_fd = os.dup(STDIN_FD), os.dup(STDOUT_FD)  # not inherited by children
+    stdin_fd, stdout_fd = os.dup(STDIN_FD), os.dup(STDOUT_FD)  # children do not inherit them
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, STDIN_FD)
     os.close(null)
@@ -11206,43 +11146,8 @@ def _catch_signals(server: Server, source: SelectInput | ThreadInput) -> None:
         signal.set_wakeup_fd(source.signal_fd, warn_on_full_buffer=False)
 
 
-def serve(
-    *,
-    rows: Sequence[Operation],
-    directory: str,
-    read_only: bool = False,
-    stdin_fd: int | None = None,
-    stdout_fd: int | None = None,
-    limits: Limits | None = None,
-) -> int:
-    """[1/9] Serve MCP until the input ends; the exit status (0; 128 + the signal's number; 1: stdout failed).
-
-    Without descriptors the process's own streams and signals are taken over, and the process ends here: no
-    daemon thread, wherever it is parked, can then abort the interpreter.
-    """
-    owns_process = stdin_fd is None
-    if owns_process:
-        stdin_fd, stdout_fd = take_streams()
-        if os.isatty(stdin_fd):
-            os.write(STDERR_FD, TERMINAL_HINT.encode("ascii"))
-    source = ThreadInput(stdin_fd) if os.name == "nt" else SelectInput(stdin_fd)
-    server = Server(
-        rows=rows,
-        directory=directory,
-        read_only=read_only,
-        limits=limits or Limits(),
-        source=source,
-        stdout_fd=stdout_fd,
-    )
-    if owns_process:
-        _catch_signals(server, source)
-    status = server.run()
-    if owns_process:
-        _end_process(status)
-    return status
-
-
 def _end_process(status: int) -> None:
+    """Leave at once: no daemon thread, wherever it is parked, can then abort the interpreter."""
     for stream in (sys.stdout, sys.stderr):  # what tools printed; both lead to stderr
         try:
             stream.flush()
@@ -11250,6 +11155,27 @@ def _end_process(status: int) -> None:
             continue
     os._exit(status)
 
+
+def serve(
+    *,
+    rows: Sequence[Operation],
+    directory: str,
+    read_only: bool = False,
+    limits: Limits | None = None,
+) -> int:
+    """[1/9] Serve MCP on the process's own streams until the input ends, then end the process (never returns).
+
+    Exit status: 0; 128 + the signal's number; 1 when stdout failed otherwise than by the client's leaving.
+    """
+    stdin_fd, stdout_fd = take_streams()
+    if os.isatty(stdin_fd):
+        os.write(STDERR_FD, TERMINAL_HINT.encode("ascii"))
+    source = ThreadInput(stdin_fd) if os.name == "nt" else SelectInput(stdin_fd)
+    server = Server(rows, directory, source, stdout_fd, read_only=read_only, limits=limits)
+    _catch_signals(server, source)
+    status = server.run()
+    _end_process(status)
+    return status
 
 # ======================================================================
 # §19 machine: the rows that only the command line has

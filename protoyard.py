@@ -853,9 +853,9 @@ def describe_problems(problems: Sequence[Problem]) -> str:
 # ======================================================================
 # §05 calls: one running operation: cancel, deadline, progress, commit gate, children
 # ======================================================================
-# Rules: uses §01-03. Only this section starts processes; `start_child` is the choke point. A Call is shared by the
-# thread that works and the threads that may stop it. Whatever makes work visible or starts a process passes the
-# call's gate, which never opens again once the call is stopped: a call that cannot be interrupted is harmless.
+# Rules: uses §01-03. Only this section starts processes; `start_child` is the choke point. A Call is shared
+# by the thread that works and those that may stop it. Whatever makes work visible or starts a process passes
+# the call's gate, which never opens again once the call is stopped: who cannot be interrupted is harmless.
 
 
 class Stopped(Exception):
@@ -894,19 +894,7 @@ class _Gate:
 
 
 class Call:
-    """One running operation: its cancel token, deadline, progress, commit gate and children; safe from any thread."""
-
-    __slots__ = (
-        "_deadline",
-        "_gate",
-        "_on_child",
-        "_on_progress",
-        "_reasons",
-        "_steps",
-        "_token",
-        "children",
-        "current_step",
-    )
+    """One running operation: cancel token, deadline, progress, commit gate, children; for any thread."""
 
     def __init__(
         self,
@@ -915,7 +903,7 @@ class Call:
         on_progress: Callable[[float, float | None, str], None] | None = None,
         on_child: Callable[[], None] | None = None,
     ) -> None:
-        """`deadline` is a time.monotonic(); `on_progress(done, total, message)`; `on_child()` before each child."""
+        """`deadline` is a time.monotonic(); `on_child()` is called before each child starts."""
         self._deadline = deadline
         self._on_progress = on_progress
         self._on_child = on_child
@@ -1006,7 +994,7 @@ def stop_calls(calls: Sequence[Call], reason: str) -> None:
 
 
 class ChildResult(NamedTuple):
-    """How a child ended: its exit status (negative: the signal; None: over its time), the ends of its outputs."""
+    """How a child ended: exit status (negative: the signal; None: over its time), the ends of its outputs."""
 
     status: int | None
     stdout: bytes
@@ -1096,7 +1084,7 @@ class Child:
             raise Failure("dependency_failed", self._last_words("no longer listens")) from None
 
     def receive(self, seconds: float) -> bytes:
-        """What the child wrote to its descriptor 4; Failure dependency_failed at its end or after `seconds`."""
+        """What the child wrote to descriptor 4; Failure dependency_failed at its end or after `seconds`."""
         import select
 
         deadline = time.monotonic() + seconds
@@ -1176,9 +1164,10 @@ def start_child(
     output_max_bytes: int = CHILD_OUTPUT_MAX_BYTES,
     pipes: bool = False,
 ) -> Child:
-    """Start a process in a session of its own; with `pipes` (POSIX) it can be talked with over descriptors 3 and 4.
+    """Start a process in a session of its own; it is stopped with the call, and so is all that it starts.
 
-    `env` None is our own. Failure missing_dependency or dependency_failed when it cannot be started; Stopped.
+    With `pipes` (POSIX) it can be talked with over its descriptors 3 and 4. `env` None is our own.
+    Failure missing_dependency or dependency_failed when it cannot be started; Stopped.
     """
     mark = f"{CHILD_MARK}={os.getpid()}-{os.urandom(CHILD_MARK_BYTES).hex()}"
     environment = {**(os.environ if env is None else env), CHILD_MARK: mark.partition("=")[2]}
@@ -1223,7 +1212,7 @@ def _read_proc(pid: str, name: str) -> bytes:
 
 
 def _family(children: Sequence[Child]) -> set[int]:
-    """The live processes that `children` started, on Linux: by session, group, mark and parent; zombies are gone."""
+    """Linux: what children started and still lives, found by session, group, mark and parent."""
     groups = {str(child.process.pid).encode("ascii") for child in children}  # each led its group and session
     marks = [child.mark for child in children]
     parents, alive, found = {}, set(), set()
@@ -1243,10 +1232,10 @@ def _family(children: Sequence[Child]) -> set[int]:
 
 
 def _targets(children: Sequence[Child]) -> set[int]:
-    """What to send signals to: processes on Linux, elsewhere whole groups (negative) that have a live member."""
+    """What to signal: processes, where /proc tells, else whole groups (negative) with a live member."""
     for child in children:
         child.process.poll()  # takes a zombie of ours away
-    if sys.platform == "linux":
+    if os.path.exists("/proc/self/stat"):
         return _family(children)
     return {-child.process.pid for child in children if _signal([-child.process.pid], 0)}
 
@@ -1268,7 +1257,7 @@ def _stop_trees(children: Sequence[Child]) -> None:
     import subprocess
 
     tool = os.path.join(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32", "taskkill.exe")
-    nothing = {name: subprocess.DEVNULL for name in ("stdin", "stdout", "stderr")}
+    nothing = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     ending = [
         subprocess.Popen([tool, "/T", "/F", "/PID", str(child.process.pid)], **nothing) for child in children
     ]
@@ -10165,9 +10154,9 @@ def run_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> int:
 # ======================================================================
 # §17 protocol: sans-I/O JSON-RPC and MCP core for both revisions
 # ======================================================================
-# Rules: uses §01-04; the tools' table is an argument; pure. Bytes go in, effects come out (WIRE §1-7); the choke
-# point is `Session.receive`. Which ids are in flight, cancelled or answered is known here and nowhere else. What the
-# revisions do differently stands in the columns of METHODS. Results that never change are rendered once, as bytes.
+# Rules: uses §01-04; the tools' table is an argument; pure. Bytes go in, effects come out (WIRE §1-7); the
+# choke point is `Session.receive`. Which ids are in flight, cancelled or answered is known here and nowhere
+# else. What the revisions do differently are columns of METHODS; what never changes is rendered once, as bytes.
 
 
 class ToolCall(NamedTuple):
@@ -10270,7 +10259,7 @@ class Framer:
         return lines
 
     def _keep(self, piece: bytes, lines: list[bytes | None]) -> None:
-        """Add to the unfinished line; one that has become too long is told at once, then dropped to its end."""
+        """Add to the unfinished line; one that is too long is told at once, then dropped to its end."""
         if self._is_dropping:
             return
         self._line += piece
@@ -10287,20 +10276,12 @@ _ONE_OF_BOTH = " or ".join(REVISIONS)
 
 
 class Message(NamedTuple):
-    """A well-formed request, or a notification (`id` absent); `params` not yet looked at."""
+    """A well-formed message; without `id` a notification. A request that is answered has its revision."""
 
     id: Any
     method: str
     params: Any
-
-
-class Request(NamedTuple):
-    """A request whose revision is known."""
-
-    id: str | int
-    method: str
-    params: dict[str, Any]
-    revision: str
+    revision: str = ""
 
 
 def _is_id(value: Any) -> bool:
@@ -10314,7 +10295,7 @@ def _shown(value: str | int) -> str:
 
 
 def check_message(message: Any) -> Message | None:
-    """The parts of a JSON-RPC message, None for a response (which nobody asked for); Refused in WIRE §3's order."""
+    """The parts of a message, None for a response (nobody asked for it); Refused in the order of WIRE §3."""
     if isinstance(message, list):
         text = "a message must be an object; batches are no part of this protocol: send one message per line"
         raise Refused(None, INVALID_REQUEST, text)
@@ -10391,6 +10372,9 @@ def _render_error(refused: Refused) -> bytes:
     return render_wire({"jsonrpc": "2.0", "id": refused.identity, "error": clean(error)})
 
 
+_CACHE = {"ttlMs": LIST_TTL_MS, "cacheScope": "public"}  # of what never changes, in the modern revision
+
+
 class Facts(NamedTuple):
     """What the results are made of: the tools as `tools/list` shows them, who we are, how to use us."""
 
@@ -10399,14 +10383,25 @@ class Facts(NamedTuple):
     instructions: str
 
 
-def _modern(facts: Facts, *, is_cacheable: bool = False) -> dict[str, Any]:
-    cache = {"ttlMs": LIST_TTL_MS, "cacheScope": "public"} if is_cacheable else {}
-    return {"resultType": "complete", **cache, "_meta": {META_SERVER: facts.server_info}}
+def _bare(facts: Facts) -> dict[str, Any]:
+    return {}
+
+
+def _modern(facts: Facts) -> dict[str, Any]:
+    return {"resultType": "complete", "_meta": {META_SERVER: facts.server_info}}
+
+
+def _legacy_list(facts: Facts) -> dict[str, Any]:
+    return {"tools": facts.tools}
+
+
+def _modern_list(facts: Facts) -> dict[str, Any]:
+    return {**_legacy_list(facts), **_CACHE, **_modern(facts)}
 
 
 def _discovery(facts: Facts) -> dict[str, Any]:
-    about = {"supportedVersions": list(REVISIONS), "capabilities": {"tools": {}}}
-    return {**about, "instructions": facts.instructions, **_modern(facts, is_cacheable=True)}
+    about = {"supportedVersions": REVISIONS, "capabilities": {"tools": {}}}
+    return {**about, "instructions": facts.instructions, **_CACHE, **_modern(facts)}
 
 
 def _greeting(facts: Facts) -> dict[str, Any]:
@@ -10428,7 +10423,7 @@ class _Flight:
 
 
 class Session:
-    """One client on one stream: bytes in, effects out. Its methods are called one at a time, `render` excepted."""
+    """One client on one stream: bytes in, effects out. One method at a time, `render` excepted."""
 
     def __init__(
         self, tools: Sequence[Mapping[str, Any]], server_info: Mapping[str, str], instructions: str
@@ -10440,7 +10435,7 @@ class Session:
         self.is_greeted = False
 
     def receive(self, data: bytes) -> list[Effect]:
-        """[2/9] The effects of the next bytes from the client, split anywhere. The choke point of all input."""
+        """[2/9] The effects of the client's next bytes, split anywhere. The choke point of all input."""
         return [effect for line in self._framer.feed(data) for effect in self._on_line(line)]
 
     def end_of_input(self) -> list[Effect]:
@@ -10448,7 +10443,7 @@ class Session:
         return [effect for line in self._framer.end() for effect in self._on_line(line)]
 
     def finish(self, call: ToolCall, reply: bytes | None) -> list[Effect]:
-        """[9/9] A call is over: its answer, rendered, goes out and its id is free; nothing if it was cancelled.
+        """[9/9] A call is over: its answer, rendered, goes out, unless it was cancelled; its id is free.
 
         Completed, failed and timed out calls all end here; `reply` None gives no answer.
         """
@@ -10486,7 +10481,7 @@ class Session:
         return self._prepared[key]
 
     def cancel(self, call_id: Any) -> list[Effect]:
-        """The client gives up a call: its id is free at once and no answer follows; unknown ids are ignored."""
+        """The client gives up a call: its id is free at once, no answer follows; unknown ids are ignored."""
         flight = self._flights.pop(call_id, None) if _is_id(call_id) else None
         return [] if flight is None else [Cancel(flight.call)]
 
@@ -10536,7 +10531,7 @@ class Session:
             raise Refused(None, INVALID_REQUEST, text)
         row = METHODS.get(message.method)
         revision = (row and row.always) or check_revision(message, params, self.is_greeted)
-        return answer_request(self, Request(message.id, message.method, params, revision))
+        return answer_request(self, message._replace(params=params, revision=revision))
 
 
 # --- the methods (WIRE §5) ------------------------------------------------------------------------
@@ -10549,12 +10544,12 @@ def on_notification(session: Session, message: Message) -> list[Effect]:
     return []
 
 
-def on_fixed(session: Session, request: Request) -> list[Effect]:
+def on_fixed(session: Session, request: Message) -> list[Effect]:
     """Answer with what never changes: `ping`, `server/discover`."""
     return [Send(_render_result(request.id, session.prepared(request.method, request.revision)))]
 
 
-def on_initialize(session: Session, request: Request) -> list[Effect]:
+def on_initialize(session: Session, request: Message) -> list[Effect]:
     """The handshake, which exists in the legacy revision only, whichever of the two is named."""
     named = _check_text(request.id, request.params, "protocolVersion", _ONE_OF_BOTH)
     for name in ("capabilities", "clientInfo"):
@@ -10564,15 +10559,15 @@ def on_initialize(session: Session, request: Request) -> list[Effect]:
     return on_fixed(session, request)
 
 
-def on_tools_list(session: Session, request: Request) -> list[Effect]:
+def on_tools_list(session: Session, request: Message) -> list[Effect]:
     """All tools at once: no cursor is ever issued, so none is accepted."""
     if "cursor" in request.params:
         raise Refused(request.id, INVALID_PARAMS, 'there is one page only: leave "cursor" out')
     return on_fixed(session, request)
 
 
-def on_tools_call(session: Session, request: Request) -> list[Effect]:
-    """[5/9] A well-formed call becomes Start(ToolCall); what the tool makes of its arguments is not known here."""
+def on_tools_call(session: Session, request: Message) -> list[Effect]:
+    """[5/9] A well-formed call becomes Start(ToolCall); what its tool wants is not known here."""
     name = _check_text(request.id, request.params, "name", "one that tools/list names")
     arguments = _check_object(request.id, request.params, "arguments")
     token = request.params.get("_meta", {}).get("progressToken")
@@ -10583,7 +10578,7 @@ def on_tools_call(session: Session, request: Request) -> list[Effect]:
 class Method(NamedTuple):
     """A row: who answers, the fixed members of the result in each revision (None: no such method there)."""
 
-    answer: Callable[[Session, Request], list[Effect]]
+    answer: Callable[[Session, Message], list[Effect]]
     modern: Callable[[Facts], dict[str, Any]] | None
     legacy: Callable[[Facts], dict[str, Any]] | None
     always: str | None = None  # the revision that serves it whatever the request names
@@ -10593,7 +10588,7 @@ class Method(NamedTuple):
         return self.modern if revision == MODERN else self.legacy
 
 
-def answer_request(session: Session, request: Request) -> list[Effect]:
+def answer_request(session: Session, request: Message) -> list[Effect]:
     """[4/9] Let the method's row answer; Refused when the request's revision has no such method."""
     row = METHODS.get(request.method)
     if row is None or row.column(request.revision) is None:
@@ -10605,30 +10600,29 @@ def answer_request(session: Session, request: Request) -> list[Effect]:
 
 # fmt: off
 METHODS: Mapping[str, Method] = {
-    #                         answer         2026-07-28                                       2025-11-25
-    "server/discover": Method(on_fixed,      _discovery,                                      None),
-    "initialize":      Method(on_initialize, None,                                            _greeting, LEGACY),
-    "ping":            Method(on_fixed,      _modern,                                         lambda facts: {}),
-    "tools/list":      Method(on_tools_list, lambda facts: {"tools": facts.tools, **_modern(facts, is_cacheable=True)},
-                                                                                              lambda facts: {"tools": facts.tools}),
-    "tools/call":      Method(on_tools_call, _modern,                                         lambda facts: {}),
+    #                         answer         2026-07-28     2025-11-25
+    "server/discover": Method(on_fixed,      _discovery,    None),
+    "initialize":      Method(on_initialize, None,          _greeting,    LEGACY),
+    "ping":            Method(on_fixed,      _modern,       _bare),
+    "tools/list":      Method(on_tools_list, _modern_list,  _legacy_list),
+    "tools/call":      Method(on_tools_call, _modern,       _bare),
 }
 # fmt: on
 
 # ======================================================================
 # §18 server: the stdio loop
 # ======================================================================
-# Rules: uses §01-06, §15-17. The main thread reads, feeds the session and carries its effects out; it never waits
-# for a tool or for a client that does not read. Tools run in worker threads. `Outbox.write` is the choke point of
-# stdout. One lock guards the session and the queue; what is costly (running, redacting, encoding) happens outside.
+# Rules: uses §01-06, §15-17. The main thread reads, feeds the session and carries its effects out; it waits
+# for no tool and for no client that does not read. Tools run in worker threads. `Outbox.write` is the choke
+# point of stdout. One lock guards session and queue; what is costly (running, cleaning, encoding) is outside.
 
 SERVER_INFO = {"name": "protoyard", "title": "Protoyard", "version": __version__}
 INSTRUCTIONS = (
-    "Protoyard turns a short brief into clickable HTML prototypes with fictional data, by rules: no model, no "
-    "network. Start with `quick` and a brief in plain words; it answers with the pages to open in a browser. Look "
-    "closer with `list` and `show`, check hand edits with `validate`, and read `blueprint_schema` before you write "
-    "or change a blueprint. Everything lives under prototypes/ in the workspace and nothing is ever overwritten. "
-    "A failure says what was wrong and what to do next."
+    "Protoyard turns a short brief into clickable HTML prototypes with fictional data, by rules: no model, "
+    "no network. Start with `quick` and a brief in plain words; it answers with the pages to open in a "
+    "browser. Look closer with `list` and `show`, check hand edits with `validate`, and read "
+    "`blueprint_schema` before you write or change a blueprint. Everything lives under prototypes/ in the "
+    "workspace and nothing is ever overwritten. A failure says what was wrong and what to do next."
 )
 TERMINAL_HINT = (
     "protoyard mcp speaks the Model Context Protocol with an agent host, not with people.\n"
@@ -10661,7 +10655,7 @@ def _find_room(fd: int) -> int:
 
 
 def write_log(level: str, text: str) -> None:
-    """A diagnostic on stderr, redacted, if PROTOYARD_LOG asks for its level; dropped when nobody reads there."""
+    """A diagnostic on stderr, redacted, if PROTOYARD_LOG asks for its level; dropped if nobody reads."""
     wanted = os.environ.get("PROTOYARD_LOG", "")
     if _LOG_LEVELS.index(level) < _LOG_LEVELS.index(wanted if wanted in _LOG_LEVELS else "warning"):
         return
@@ -10816,7 +10810,7 @@ class Outbox:
 def check_call(
     request: ToolCall, rows: Mapping[str, Operation], *, read_only: bool, problem: Failure | None
 ) -> list[str]:
-    """The argument vector of a call; the first Failure in the order of WIRE §6 (`problem` is the workspace's)."""
+    """The argument vector of a call; the first Failure in WIRE §6's order (`problem`: the workspace's)."""
     row = rows.get(request.name)
     if row is None:
         name = request.name[:TOOL_NAME_SHOWN_CHARS]
@@ -11168,7 +11162,7 @@ def serve(
     read_only: bool = False,
     limits: Limits | None = None,
 ) -> int:
-    """[1/9] Serve MCP on the process's own streams until the input ends, then end the process (never returns).
+    """[1/9] Serve MCP on the process's own streams until the input ends, then end the process.
 
     Exit status: 0; 128 + the signal's number; 1 when stdout failed otherwise than by the client's leaving.
     """

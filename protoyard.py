@@ -10156,7 +10156,7 @@ def run_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> int:
 # ======================================================================
 # Rules: uses §01-04; the tools' table is an argument; pure. Bytes go in, effects come out (WIRE §1-7); the
 # choke point is `Session.receive`. Which ids are in flight, cancelled or answered is known here and nowhere
-# else. What the revisions do differently are columns of METHODS; what never changes is rendered once, as bytes.
+# else. What the revisions do differently are columns of METHODS; what never changes is rendered only once.
 
 
 class ToolCall(NamedTuple):

@@ -334,7 +334,7 @@ def test_a_signal_ends_an_idle_server_at_once(name, tmp_path):
 
 def test_a_client_that_closes_its_ears_ends_the_server_quietly(python, tmp_path):
     command = [python, "-I", str(ROWS)]
-    pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(command, cwd=tmp_path, **pipes) as process:
         process.stdin.write(encode_line(build_call(1, "stuck", {"ms": 60_000})) + encode_line(ping(0)))
         process.stdin.flush()

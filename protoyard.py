@@ -75,6 +75,7 @@ REVISIONS = (MODERN, LEGACY)
 LINE_MAX_BYTES = 320 * KIB
 READ_CHUNK_BYTES = 64 * KIB
 OUTBOX_MAX_BYTES = 64 * MIB
+OUTBOX_RETRY_SECONDS = 0.005  # a pipe that somebody made non-blocking is full
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 JSON_BLANKS = b" \t\r"
@@ -852,9 +853,9 @@ def describe_problems(problems: Sequence[Problem]) -> str:
 # ======================================================================
 # §05 calls: one running operation: cancel, deadline, progress, commit gate, children
 # ======================================================================
-# Rules: uses §01-03. Only this section starts processes; `start_child` is the choke point. A Call is shared by the
-# thread that works and the threads that may stop it. Whatever makes work visible or starts a process passes the
-# call's gate, which never opens again once the call is stopped: a call that cannot be interrupted is harmless.
+# Rules: uses §01-03. Only this section starts processes; `start_child` is the choke point. A Call is shared
+# by the thread that works and those that may stop it. Whatever makes work visible or starts a process passes
+# the call's gate, which never opens again once the call is stopped: who cannot be interrupted is harmless.
 
 
 class Stopped(Exception):
@@ -893,19 +894,7 @@ class _Gate:
 
 
 class Call:
-    """One running operation: its cancel token, deadline, progress, commit gate and children; safe from any thread."""
-
-    __slots__ = (
-        "_deadline",
-        "_gate",
-        "_on_child",
-        "_on_progress",
-        "_reasons",
-        "_steps",
-        "_token",
-        "children",
-        "current_step",
-    )
+    """One running operation: cancel token, deadline, progress, commit gate, children; for any thread."""
 
     def __init__(
         self,
@@ -914,7 +903,7 @@ class Call:
         on_progress: Callable[[float, float | None, str], None] | None = None,
         on_child: Callable[[], None] | None = None,
     ) -> None:
-        """`deadline` is a time.monotonic(); `on_progress(done, total, message)`; `on_child()` before each child."""
+        """`deadline` is a time.monotonic(); `on_child()` is called before each child starts."""
         self._deadline = deadline
         self._on_progress = on_progress
         self._on_child = on_child
@@ -1005,7 +994,7 @@ def stop_calls(calls: Sequence[Call], reason: str) -> None:
 
 
 class ChildResult(NamedTuple):
-    """How a child ended: its exit status (negative: the signal; None: over its time), the ends of its outputs."""
+    """How a child ended: exit status (negative: the signal; None: over its time), the ends of its outputs."""
 
     status: int | None
     stdout: bytes
@@ -1095,7 +1084,7 @@ class Child:
             raise Failure("dependency_failed", self._last_words("no longer listens")) from None
 
     def receive(self, seconds: float) -> bytes:
-        """What the child wrote to its descriptor 4; Failure dependency_failed at its end or after `seconds`."""
+        """What the child wrote to descriptor 4; Failure dependency_failed at its end or after `seconds`."""
         import select
 
         deadline = time.monotonic() + seconds
@@ -1175,9 +1164,10 @@ def start_child(
     output_max_bytes: int = CHILD_OUTPUT_MAX_BYTES,
     pipes: bool = False,
 ) -> Child:
-    """Start a process in a session of its own; with `pipes` (POSIX) it can be talked with over descriptors 3 and 4.
+    """Start a process in a session of its own; it is stopped with the call, and so is all that it starts.
 
-    `env` None is our own. Failure missing_dependency or dependency_failed when it cannot be started; Stopped.
+    With `pipes` (POSIX) it can be talked with over its descriptors 3 and 4. `env` None is our own.
+    Failure missing_dependency or dependency_failed when it cannot be started; Stopped.
     """
     mark = f"{CHILD_MARK}={os.getpid()}-{os.urandom(CHILD_MARK_BYTES).hex()}"
     environment = {**(os.environ if env is None else env), CHILD_MARK: mark.partition("=")[2]}
@@ -1222,7 +1212,7 @@ def _read_proc(pid: str, name: str) -> bytes:
 
 
 def _family(children: Sequence[Child]) -> set[int]:
-    """The live processes that `children` started, on Linux: by session, group, mark and parent; zombies are gone."""
+    """Linux: what children started and still lives, found by session, group, mark and parent."""
     groups = {str(child.process.pid).encode("ascii") for child in children}  # each led its group and session
     marks = [child.mark for child in children]
     parents, alive, found = {}, set(), set()
@@ -1242,10 +1232,10 @@ def _family(children: Sequence[Child]) -> set[int]:
 
 
 def _targets(children: Sequence[Child]) -> set[int]:
-    """What to send signals to: processes on Linux, elsewhere whole groups (negative) that have a live member."""
+    """What to signal: processes, where /proc tells, else whole groups (negative) with a live member."""
     for child in children:
         child.process.poll()  # takes a zombie of ours away
-    if sys.platform == "linux":
+    if os.path.exists("/proc/self/stat"):
         return _family(children)
     return {-child.process.pid for child in children if _signal([-child.process.pid], 0)}
 
@@ -1267,7 +1257,7 @@ def _stop_trees(children: Sequence[Child]) -> None:
     import subprocess
 
     tool = os.path.join(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32", "taskkill.exe")
-    nothing = {name: subprocess.DEVNULL for name in ("stdin", "stdout", "stderr")}
+    nothing = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     ending = [
         subprocess.Popen([tool, "/T", "/F", "/PID", str(child.process.pid)], **nothing) for child in children
     ]
@@ -1296,7 +1286,6 @@ def _stop_children(children: Sequence[Child], grace_seconds: float = KILL_GRACE_
         asked |= targets
         time.sleep(CHILD_LOOK_SECONDS)
         targets = _targets(children)
-
 
 # ======================================================================
 # §06 workspace: every touch of a file stays inside
@@ -10165,9 +10154,9 @@ def run_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> int:
 # ======================================================================
 # §17 protocol: sans-I/O JSON-RPC and MCP core for both revisions
 # ======================================================================
-# Rules: uses §01-04; the tools' table is an argument; pure. Bytes go in, effects come out (WIRE §1-7); the choke
-# point is `Session.receive`. Which ids are in flight, cancelled or answered is known here and nowhere else. What the
-# revisions do differently stands in the columns of METHODS. Results that never change are rendered once, as bytes.
+# Rules: uses §01-04; the tools' table is an argument; pure. Bytes go in, effects come out (WIRE §1-7); the
+# choke point is `Session.receive`. Which ids are in flight, cancelled or answered is known here and nowhere
+# else. What the revisions do differently are columns of METHODS; what never changes is rendered only once.
 
 
 class ToolCall(NamedTuple):
@@ -10270,7 +10259,7 @@ class Framer:
         return lines
 
     def _keep(self, piece: bytes, lines: list[bytes | None]) -> None:
-        """Add to the unfinished line; one that has become too long is told at once, then dropped to its end."""
+        """Add to the unfinished line; one that is too long is told at once, then dropped to its end."""
         if self._is_dropping:
             return
         self._line += piece
@@ -10287,20 +10276,12 @@ _ONE_OF_BOTH = " or ".join(REVISIONS)
 
 
 class Message(NamedTuple):
-    """A well-formed request, or a notification (`id` absent); `params` not yet looked at."""
+    """A well-formed message; without `id` a notification. A request that is answered has its revision."""
 
     id: Any
     method: str
     params: Any
-
-
-class Request(NamedTuple):
-    """A request whose revision is known."""
-
-    id: str | int
-    method: str
-    params: dict[str, Any]
-    revision: str
+    revision: str = ""
 
 
 def _is_id(value: Any) -> bool:
@@ -10314,7 +10295,7 @@ def _shown(value: str | int) -> str:
 
 
 def check_message(message: Any) -> Message | None:
-    """The parts of a JSON-RPC message, None for a response (which nobody asked for); Refused in WIRE §3's order."""
+    """The parts of a message, None for a response (nobody asked for it); Refused in the order of WIRE §3."""
     if isinstance(message, list):
         text = "a message must be an object; batches are no part of this protocol: send one message per line"
         raise Refused(None, INVALID_REQUEST, text)
@@ -10391,6 +10372,9 @@ def _render_error(refused: Refused) -> bytes:
     return render_wire({"jsonrpc": "2.0", "id": refused.identity, "error": clean(error)})
 
 
+_CACHE = {"ttlMs": LIST_TTL_MS, "cacheScope": "public"}  # of what never changes, in the modern revision
+
+
 class Facts(NamedTuple):
     """What the results are made of: the tools as `tools/list` shows them, who we are, how to use us."""
 
@@ -10399,14 +10383,25 @@ class Facts(NamedTuple):
     instructions: str
 
 
-def _modern(facts: Facts, *, is_cacheable: bool = False) -> dict[str, Any]:
-    cache = {"ttlMs": LIST_TTL_MS, "cacheScope": "public"} if is_cacheable else {}
-    return {"resultType": "complete", **cache, "_meta": {META_SERVER: facts.server_info}}
+def _bare(facts: Facts) -> dict[str, Any]:
+    return {}
+
+
+def _modern(facts: Facts) -> dict[str, Any]:
+    return {"resultType": "complete", "_meta": {META_SERVER: facts.server_info}}
+
+
+def _legacy_list(facts: Facts) -> dict[str, Any]:
+    return {"tools": facts.tools}
+
+
+def _modern_list(facts: Facts) -> dict[str, Any]:
+    return {**_legacy_list(facts), **_CACHE, **_modern(facts)}
 
 
 def _discovery(facts: Facts) -> dict[str, Any]:
-    about = {"supportedVersions": list(REVISIONS), "capabilities": {"tools": {}}}
-    return {**about, "instructions": facts.instructions, **_modern(facts, is_cacheable=True)}
+    about = {"supportedVersions": REVISIONS, "capabilities": {"tools": {}}}
+    return {**about, "instructions": facts.instructions, **_CACHE, **_modern(facts)}
 
 
 def _greeting(facts: Facts) -> dict[str, Any]:
@@ -10428,7 +10423,7 @@ class _Flight:
 
 
 class Session:
-    """One client on one stream: bytes in, effects out. Its methods are called one at a time, `render` excepted."""
+    """One client on one stream: bytes in, effects out. One method at a time, `render` excepted."""
 
     def __init__(
         self, tools: Sequence[Mapping[str, Any]], server_info: Mapping[str, str], instructions: str
@@ -10440,7 +10435,7 @@ class Session:
         self.is_greeted = False
 
     def receive(self, data: bytes) -> list[Effect]:
-        """[2/9] The effects of the next bytes from the client, split anywhere. The choke point of all input."""
+        """[2/9] The effects of the client's next bytes, split anywhere. The choke point of all input."""
         return [effect for line in self._framer.feed(data) for effect in self._on_line(line)]
 
     def end_of_input(self) -> list[Effect]:
@@ -10448,7 +10443,7 @@ class Session:
         return [effect for line in self._framer.end() for effect in self._on_line(line)]
 
     def finish(self, call: ToolCall, reply: bytes | None) -> list[Effect]:
-        """[9/9] A call is over: its answer, rendered, goes out and its id is free; nothing if it was cancelled.
+        """[9/9] A call is over: its answer, rendered, goes out, unless it was cancelled; its id is free.
 
         Completed, failed and timed out calls all end here; `reply` None gives no answer.
         """
@@ -10486,7 +10481,7 @@ class Session:
         return self._prepared[key]
 
     def cancel(self, call_id: Any) -> list[Effect]:
-        """The client gives up a call: its id is free at once and no answer follows; unknown ids are ignored."""
+        """The client gives up a call: its id is free at once, no answer follows; unknown ids are ignored."""
         flight = self._flights.pop(call_id, None) if _is_id(call_id) else None
         return [] if flight is None else [Cancel(flight.call)]
 
@@ -10536,7 +10531,7 @@ class Session:
             raise Refused(None, INVALID_REQUEST, text)
         row = METHODS.get(message.method)
         revision = (row and row.always) or check_revision(message, params, self.is_greeted)
-        return answer_request(self, Request(message.id, message.method, params, revision))
+        return answer_request(self, message._replace(params=params, revision=revision))
 
 
 # --- the methods (WIRE §5) ------------------------------------------------------------------------
@@ -10549,12 +10544,12 @@ def on_notification(session: Session, message: Message) -> list[Effect]:
     return []
 
 
-def on_fixed(session: Session, request: Request) -> list[Effect]:
+def on_fixed(session: Session, request: Message) -> list[Effect]:
     """Answer with what never changes: `ping`, `server/discover`."""
     return [Send(_render_result(request.id, session.prepared(request.method, request.revision)))]
 
 
-def on_initialize(session: Session, request: Request) -> list[Effect]:
+def on_initialize(session: Session, request: Message) -> list[Effect]:
     """The handshake, which exists in the legacy revision only, whichever of the two is named."""
     named = _check_text(request.id, request.params, "protocolVersion", _ONE_OF_BOTH)
     for name in ("capabilities", "clientInfo"):
@@ -10564,15 +10559,15 @@ def on_initialize(session: Session, request: Request) -> list[Effect]:
     return on_fixed(session, request)
 
 
-def on_tools_list(session: Session, request: Request) -> list[Effect]:
+def on_tools_list(session: Session, request: Message) -> list[Effect]:
     """All tools at once: no cursor is ever issued, so none is accepted."""
     if "cursor" in request.params:
         raise Refused(request.id, INVALID_PARAMS, 'there is one page only: leave "cursor" out')
     return on_fixed(session, request)
 
 
-def on_tools_call(session: Session, request: Request) -> list[Effect]:
-    """[5/9] A well-formed call becomes Start(ToolCall); what the tool makes of its arguments is not known here."""
+def on_tools_call(session: Session, request: Message) -> list[Effect]:
+    """[5/9] A well-formed call becomes Start(ToolCall); what its tool wants is not known here."""
     name = _check_text(request.id, request.params, "name", "one that tools/list names")
     arguments = _check_object(request.id, request.params, "arguments")
     token = request.params.get("_meta", {}).get("progressToken")
@@ -10583,7 +10578,7 @@ def on_tools_call(session: Session, request: Request) -> list[Effect]:
 class Method(NamedTuple):
     """A row: who answers, the fixed members of the result in each revision (None: no such method there)."""
 
-    answer: Callable[[Session, Request], list[Effect]]
+    answer: Callable[[Session, Message], list[Effect]]
     modern: Callable[[Facts], dict[str, Any]] | None
     legacy: Callable[[Facts], dict[str, Any]] | None
     always: str | None = None  # the revision that serves it whatever the request names
@@ -10593,7 +10588,7 @@ class Method(NamedTuple):
         return self.modern if revision == MODERN else self.legacy
 
 
-def answer_request(session: Session, request: Request) -> list[Effect]:
+def answer_request(session: Session, request: Message) -> list[Effect]:
     """[4/9] Let the method's row answer; Refused when the request's revision has no such method."""
     row = METHODS.get(request.method)
     if row is None or row.column(request.revision) is None:
@@ -10605,30 +10600,29 @@ def answer_request(session: Session, request: Request) -> list[Effect]:
 
 # fmt: off
 METHODS: Mapping[str, Method] = {
-    #                         answer         2026-07-28                                       2025-11-25
-    "server/discover": Method(on_fixed,      _discovery,                                      None),
-    "initialize":      Method(on_initialize, None,                                            _greeting, LEGACY),
-    "ping":            Method(on_fixed,      _modern,                                         lambda facts: {}),
-    "tools/list":      Method(on_tools_list, lambda facts: {"tools": facts.tools, **_modern(facts, is_cacheable=True)},
-                                                                                              lambda facts: {"tools": facts.tools}),
-    "tools/call":      Method(on_tools_call, _modern,                                         lambda facts: {}),
+    #                         answer         2026-07-28     2025-11-25
+    "server/discover": Method(on_fixed,      _discovery,    None),
+    "initialize":      Method(on_initialize, None,          _greeting,    LEGACY),
+    "ping":            Method(on_fixed,      _modern,       _bare),
+    "tools/list":      Method(on_tools_list, _modern_list,  _legacy_list),
+    "tools/call":      Method(on_tools_call, _modern,       _bare),
 }
 # fmt: on
 
 # ======================================================================
 # §18 server: the stdio loop
 # ======================================================================
-# Rules: uses §01-06, §15-17. The main thread reads, feeds the session and carries its effects out; it never waits
-# for a tool or for a client that does not read. Tools run in worker threads. `Outbox.write` is the choke point of
-# stdout. One lock guards the session and the queue; what is costly (running, redacting, encoding) happens outside.
+# Rules: uses §01-06, §15-17. The main thread reads, feeds the session and carries its effects out; it waits
+# for no tool and for no client that does not read. Tools run in worker threads. `Outbox.write` is the choke
+# point of stdout. One lock guards session and queue; what is costly (running, cleaning, encoding) is outside.
 
 SERVER_INFO = {"name": "protoyard", "title": "Protoyard", "version": __version__}
 INSTRUCTIONS = (
-    "Protoyard turns a short brief into clickable HTML prototypes with fictional data, by rules: no model, no "
-    "network. Start with `quick` and a brief in plain words; it answers with the pages to open in a browser. Look "
-    "closer with `list` and `show`, check hand edits with `validate`, and read `blueprint_schema` before you write "
-    "or change a blueprint. Everything lives under prototypes/ in the workspace and nothing is ever overwritten. "
-    "A failure says what was wrong and what to do next."
+    "Protoyard turns a short brief into clickable HTML prototypes with fictional data, by rules: no model, "
+    "no network. Start with `quick` and a brief in plain words; it answers with the pages to open in a "
+    "browser. Look closer with `list` and `show`, check hand edits with `validate`, and read "
+    "`blueprint_schema` before you write or change a blueprint. Everything lives under prototypes/ in the "
+    "workspace and nothing is ever overwritten. A failure says what was wrong and what to do next."
 )
 TERMINAL_HINT = (
     "protoyard mcp speaks the Model Context Protocol with an agent host, not with people.\n"
@@ -10651,22 +10645,22 @@ class Limits(NamedTuple):
 _LOG_LEVELS = ("debug", "info", "warning")
 
 
-def _can_write(fd: int) -> bool:
-    """Would a write of PIPE_BUF bytes return at once? (On Windows nobody can tell.)"""
+def _find_room(fd: int) -> int:
+    """How many bytes a descriptor takes for certain without blocking; Windows promises nothing."""
     if os.name == "nt":
-        return True
+        return 0
     import select
 
-    return bool(select.select([], [fd], [], 0)[1])
+    return select.PIPE_BUF if select.select([], [fd], [], 0)[1] else 0
 
 
 def write_log(level: str, text: str) -> None:
-    """A diagnostic on stderr, redacted, where PROTOYARD_LOG asks for its level; dropped when nobody reads there."""
+    """A diagnostic on stderr, redacted, if PROTOYARD_LOG asks for its level; dropped if nobody reads."""
     wanted = os.environ.get("PROTOYARD_LOG", "")
     if _LOG_LEVELS.index(level) < _LOG_LEVELS.index(wanted if wanted in _LOG_LEVELS else "warning"):
         return
     try:
-        if _can_write(STDERR_FD):
+        if os.name == "nt" or _find_room(STDERR_FD):
             os.write(STDERR_FD, f"protoyard: {redact(clean_text(text))}\n".encode("utf-8", "replace"))
     except OSError:
         return
@@ -10687,8 +10681,6 @@ def _read_input(fd: int) -> bytes | None:
 
 class SelectInput:
     """Waits for bytes, wake-ups and signals in one place, on the thread that asks (POSIX)."""
-
-    __slots__ = ("_fd", "_select", "_wake_fd", "signal_fd")
 
     def __init__(self, fd: int) -> None:
         import select
@@ -10716,9 +10708,7 @@ class SelectInput:
 
 
 class ThreadInput:
-    """The same where pipes cannot be selected (Windows): a thread reads; the asking one wakes for signals."""
-
-    __slots__ = ("_changed", "_data", "_fd", "_is_woken")
+    """The same where pipes cannot be selected (Windows): a thread reads; who asks looks up for signals."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -10742,10 +10732,8 @@ class ThreadInput:
         with self._changed:
             self._changed.wait_for(lambda: self._is_woken or (self._data and not is_paused), most)
             self._is_woken = False
-            if is_paused or not self._data:
-                return None
             self._changed.notify_all()
-            return self._data.pop()
+            return self._data.pop() if self._data and not is_paused else None
 
     def wake(self) -> None:
         """As SelectInput.wake."""
@@ -10761,14 +10749,14 @@ class Outbox:
     """The way to stdout: whole messages, one after the other, and no caller ever waits for the client."""
 
     def __init__(self, fd: int, on_change: Callable[[], None]) -> None:
-        """`on_change` is called from any thread when everything has gone out, or nothing can any more."""
+        """`on_change` is called, from any thread, when something that waited has gone out or nothing can."""
         self._fd = fd
         self._on_change = on_change
         self._changed = threading.Condition(threading.Lock())
-        self._queue: list[memoryview] = []  # the first one is being written by the writer thread
-        self._has_writer = False
+        self._queue: list[memoryview] = []  # the writer thread is at the first one
+        self._writer: threading.Thread | None = None
         self.waiting_bytes = 0
-        self.error: OSError | None = None  # the client is gone
+        self.error: OSError | None = None  # why nothing can go out any more
 
     def write(self, data: bytes) -> None:
         """Send whole messages. The choke point of stdout.
@@ -10776,93 +10764,53 @@ class Outbox:
         They are written here only while that cannot block, else by the writer thread.
         """
         with self._changed:
-            if self.error is not None:
-                return
             rest = memoryview(data)
-            if not self._queue:
-                rest = self._write_ready(rest)
+            room = 0 if self._queue or self.error else _find_room(self._fd)
+            while rest and room:
+                count = self._write_piece(rest[:room])
+                rest = rest[count:]
+                room = count and _find_room(self._fd)
             if rest and self.error is None:
                 self._queue.append(rest)
                 self.waiting_bytes += len(rest)
-                self._start_writer()
                 self._changed.notify()
+                if self._writer is None:
+                    self._writer = threading.Thread(target=self._write_waiting, daemon=True)
+                    self._writer.start()
 
-    def _write_ready(self, rest: memoryview) -> memoryview:
-        """Write as long as the platform promises not to block: pieces of PIPE_BUF to what is writable."""
-        if os.name == "nt":
-            return rest
-        import select
-
+    def _write_piece(self, piece: memoryview) -> int:
+        """How much of it went out; 0 when a pipe that somebody made non-blocking is full, or on an error."""
         try:
-            while rest and select.select([], [self._fd], [], 0)[1]:
-                rest = rest[os.write(self._fd, rest[: select.PIPE_BUF]) :]
+            return os.write(self._fd, piece)
         except BlockingIOError:
-            return rest
+            return 0
         except OSError as error:
-            self._fail(error)
-        return rest
-
-    def _start_writer(self) -> None:
-        if not self._has_writer:
-            self._has_writer = True
-            threading.Thread(target=self._write_waiting, name="outbox", daemon=True).start()
+            self.error = error
+            self._on_change()
+            return 0
 
     def _write_waiting(self) -> None:
         while self.error is None:
             with self._changed:
                 self._changed.wait_for(lambda: self._queue)
-                piece = self._queue[0][:READ_CHUNK_BYTES]
-            try:
-                self._took(self._write_piece(piece))
-            except OSError as error:
-                with self._changed:
-                    self._fail(error)
-
-    def _write_piece(self, piece: memoryview) -> int:
-        try:
-            return os.write(self._fd, piece)
-        except BlockingIOError:  # a pipe that somebody made non-blocking
-            import select
-
-            select.select([], [self._fd], [])
-            return 0
-
-    def _took(self, count: int) -> None:
-        with self._changed:
-            self._queue[0] = self._queue[0][count:]
-            if not self._queue[0]:
-                del self._queue[0]
-            self.waiting_bytes -= count
-        self._on_change()
-
-    def _fail(self, error: OSError) -> None:
-        self.error = error
-        self._queue.clear()
-        self.waiting_bytes = 0
-        self._on_change()
+            count = self._write_piece(self._queue[0][:READ_CHUNK_BYTES])
+            if not count:
+                time.sleep(OUTBOX_RETRY_SECONDS)
+            with self._changed:
+                self._queue[0] = self._queue[0][count:]
+                self.waiting_bytes -= count
+                if not self._queue[0]:
+                    del self._queue[0]
+            self._on_change()
 
 
 # --- the calls ------------------------------------------------------------------------------------
 
 
-class _Job:
-    """A call on its way through the queue and a worker."""
-
-    __slots__ = ("argv", "call", "is_over", "is_stopping", "request", "row")
-
-    def __init__(self, request: ToolCall, row: Operation, argv: list[str], call: Call) -> None:
-        self.request = request
-        self.row = row
-        self.argv = argv
-        self.call = call
-        self.is_stopping = False
-        self.is_over = threading.Event()  # no thread works on it any more
-
-
 def check_call(
     request: ToolCall, rows: Mapping[str, Operation], *, read_only: bool, problem: Failure | None
 ) -> list[str]:
-    """The argument vector of a call; the first Failure in the order of WIRE §6 (`problem` is the workspace's)."""
+    """The argument vector of a call; the first Failure in WIRE §6's order (`problem`: the workspace's)."""
     row = rows.get(request.name)
     if row is None:
         name = request.name[:TOOL_NAME_SHOWN_CHARS]
@@ -10893,11 +10841,32 @@ def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any
     return session.render(request, text, is_error=not shown["ok"])
 
 
-def describe_timeout(step: str, seconds: float) -> Failure:
+def describe_stop(stopped: Stopped, seconds: float) -> Failure:
     """What a call that was stopped at its bound is answered."""
-    reached = f'at the step "{step}"' if step else "before its first step"
+    reached = f'at the step "{stopped.step}"' if stopped.step else "before its first step"
     message = f"stopped after {seconds:g} s {reached}; what had been written until then stays"
     return Failure("timeout", message, "look at what is there (list, show), then ask for less at once")
+
+
+def find_problem(directory: str) -> Failure | None:
+    """Why a directory is no workspace; None when it is one."""
+    try:
+        Workspace(directory)
+    except Failure as failure:
+        return failure
+    return None
+
+
+class _Job:
+    """A call on its way through the queue and a worker."""
+
+    def __init__(self, request: ToolCall, row: Operation, argv: list[str], call: Call) -> None:
+        self.request = request
+        self.row = row
+        self.argv = argv
+        self.call = call
+        self.is_stopping = False
+        self.is_over = threading.Event()  # no thread works on it, or ever will
 
 
 class Server:
@@ -10905,40 +10874,33 @@ class Server:
 
     def __init__(
         self,
-        *,
         rows: Sequence[Operation],
         directory: str,
-        read_only: bool,
-        limits: Limits,
         source: SelectInput | ThreadInput,
         stdout_fd: int,
+        *,
+        read_only: bool = False,
+        limits: Limits | None = None,
     ) -> None:
         self._rows = {row.name: row for row in rows if row.served}
         self._directory = directory
+        self._problem = find_problem(directory)
         self._read_only = read_only
-        self._limits = limits
+        self._limits = limits or Limits()
         self._source = source
         self._outbox = Outbox(stdout_fd, source.wake)
         self._session = Session([render_tool(row) for row in self._rows.values()], SERVER_INFO, INSTRUCTIONS)
-        self._problem = self._find_problem()
         self._changed = threading.Condition(threading.Lock())  # guards the session and all that follows
         self._jobs: dict[int, _Job] = {}  # not yet answered, by the id() of the request, the oldest first
         self._waiting: list[_Job] = []  # in the queue
         self._ready: list[_Job] = []  # have a slot, no worker has picked them up yet
         self._running: list[_Job] = []  # have a slot
-        self._given_up: list[_Job] = []  # lost their slot: their workers did not return in time
+        self._given_up: list[_Job] = []  # lost their slot: their workers did not come back in time
         self._writer: _Job | None = None  # whose turn it is to write
         self._idle_workers = 0
         self._stoppers = 0
         self._is_closing = False
         self.signals: list[int] = []  # the exit statuses that they ask for
-
-    def _find_problem(self) -> Failure | None:
-        try:
-            Workspace(self._directory)
-        except Failure as failure:
-            return failure
-        return None
 
     # --- the loop ---
 
@@ -10946,32 +10908,27 @@ class Server:
         """Serve until the input ends, a signal comes or the client is gone; returns the exit status."""
         try:
             while not self._is_done():
-                is_paused = self._is_closing or self._outbox.waiting_bytes >= self._limits.outbox_bytes
-                data = self._source.read(self._seconds_to_next(), is_paused=is_paused)
+                is_full = self._outbox.waiting_bytes >= self._limits.outbox_bytes
+                data = self._source.read(self._stop_overdue(), is_paused=is_full or self._is_closing)
                 if data is not None:
                     self._take(data)
-                self._stop_overdue()
         finally:
             with self._changed:
-                jobs = [*self._jobs.values(), *self._running, *self._given_up]
                 self._waiting.clear()
+                jobs = [*self._jobs.values(), *self._running, *self._given_up]
             stop_calls([job.call for job in jobs], CANCELLED)
-        return self.signals[0] if self.signals else self._end_status()
+        error = self._outbox.error
+        if self.signals or error is None or isinstance(error, BrokenPipeError):
+            return self.signals[0] if self.signals else EXIT_DONE
+        write_log("warning", f"standard output cannot be written: {error.strerror}")
+        return EXIT_FAILED
 
     def _is_done(self) -> bool:
         if self.signals or self._outbox.error is not None:
             return True
-        if not self._is_closing:
-            return False
         with self._changed:
-            return not self._jobs and not self._stoppers and not self._outbox.waiting_bytes
-
-    def _end_status(self) -> int:
-        error = self._outbox.error
-        if error is None or isinstance(error, BrokenPipeError):
-            return EXIT_DONE
-        write_log("warning", f"standard output cannot be written: {error.strerror}")
-        return EXIT_FAILED
+            is_idle = not (self._jobs or self._stoppers or self._outbox.waiting_bytes)
+            return self._is_closing and is_idle
 
     def _take(self, data: bytes) -> None:
         with self._changed:
@@ -10990,12 +10947,6 @@ class Server:
         if lines:
             self._outbox.write(b"".join(lines))
 
-    def _seconds_to_next(self) -> float | None:
-        if not self._jobs:
-            return None
-        with self._changed:
-            return next((job.call.remaining() for job in self._jobs.values() if not job.is_stopping), None)
-
     # --- a call begins ---
 
     def start_call(self, request: ToolCall) -> None:
@@ -11006,24 +10957,21 @@ class Server:
 
     def _admit(self, request: ToolCall) -> None:
         argv = check_call(request, self._rows, read_only=self._read_only, problem=self._problem)
-        self._queue(request, self._rows[request.name], argv)
-
-    def _queue(self, request: ToolCall, row: Operation, argv: list[str]) -> None:
         call = Call(
             deadline=time.monotonic() + self._limits.stop_seconds,
             on_progress=lambda *told: self._progress(request, *told),
             on_child=lambda: self._pass_turn(job),
         )
-        job = _Job(request, row, argv, call)
+        job = _Job(request, self._rows[request.name], argv, call)
         with self._changed:
-            is_free = len(self._given_up) < self._limits.abandoned
-            if is_free and self._may_run(job):
+            is_open = len(self._given_up) < self._limits.abandoned
+            if is_open and self._may_run(job):
                 self._give_slot(job)
-            elif is_free and len(self._waiting) < self._limits.queue:
+            elif is_open and len(self._waiting) < self._limits.queue:
                 self._waiting.append(job)
             else:
-                message = "too many calls are running and waiting"
-                raise Failure("busy", message, "wait for their answers, then call again")
+                hint = "wait for their answers, then call again"
+                raise Failure("busy", "too many calls are running and waiting", hint)
             self._jobs[id(request)] = job
 
     def _may_run(self, job: _Job) -> bool:
@@ -11039,29 +10987,21 @@ class Server:
             self._writer = job
         self._changed.notify()
 
-    def _give_slots(self) -> None:
-        for job in list(self._waiting):
-            if self._may_run(job):
-                self._waiting.remove(job)
-                self._give_slot(job)
-
     # --- in a worker ---
 
     def _work(self) -> None:
         """A worker thread: job after job, until it comes back too late from one."""
-        is_wanted = True
-        while is_wanted:
+        job = None
+        while job is None or self._release(job):
             with self._changed:
                 self._idle_workers += 1
                 self._changed.wait_for(lambda: self._ready)
                 self._idle_workers -= 1
                 job = self._ready.pop(0)
+            write_log("debug", f"{job.row.name} starts")
             self._finish(job.request, self._attempt(job.request, lambda job=job: self._execute(job)))
-            with self._changed:
-                is_wanted = self._release(job)
 
     def _execute(self, job: _Job) -> dict[str, Any]:
-        write_log("debug", f"{job.row.name} starts")
         job.call.check()
         rows = tuple(self._rows.values())
         return execute(job.argv, rows=rows, call=job.call, directory=self._directory)
@@ -11075,10 +11015,10 @@ class Server:
         except Stopped as stopped:
             if stopped.reason != TIMEOUT:
                 return None
-            failure = describe_timeout(stopped.step, self._limits.stop_seconds)
+            failure = describe_stop(stopped, self._limits.stop_seconds)
         except Failure as refused:
             failure = refused
-        except Exception:
+        except (Exception, SystemExit):
             import traceback
 
             write_log("warning", traceback.format_exc())
@@ -11092,33 +11032,36 @@ class Server:
             self._jobs.pop(id(request), None)
             for effect in self._session.finish(request, reply):
                 self._outbox.write(effect.line)
-
-    def _release(self, job: _Job) -> bool:
-        """A worker returns from a job; False when its slot has been taken from it."""
-        job.is_over.set()
-        is_mine = job in self._running
-        (self._running if is_mine else self._given_up).remove(job)
-        if is_mine:
-            self._let_go(job)
         if self._is_closing:
             self._source.wake()
-        return is_mine
-
-    def _let_go(self, job: _Job) -> None:
-        if self._writer is job:
-            self._writer = None
-        self._give_slots()
-
-    def _pass_turn(self, job: _Job) -> None:
-        """A child runs without the workspace lock (WIRE §7): meanwhile the next writer may run."""
-        with self._changed:
-            if self._writer is job:
-                self._let_go(job)
 
     def _progress(self, request: ToolCall, done: float, total: float | None, message: str) -> None:
         with self._changed:
             for effect in self._session.progress(request, done, total, message, time.monotonic()):
                 self._outbox.write(effect.line)
+
+    def _release(self, job: _Job) -> bool:
+        """A worker comes back from a job; False when its slot has been taken from it."""
+        with self._changed:
+            job.is_over.set()
+            is_late = job in self._given_up
+            (self._given_up if is_late else self._running).remove(job)
+            self._pass_on(job)
+        return not is_late
+
+    def _pass_on(self, job: _Job) -> None:
+        """The job's slot, or its turn to write, is free for those that wait."""
+        if self._writer is job:
+            self._writer = None
+        for waiting in list(self._waiting):
+            if self._may_run(waiting):
+                self._waiting.remove(waiting)
+                self._give_slot(waiting)
+
+    def _pass_turn(self, job: _Job) -> None:
+        """A child runs without the workspace lock (WIRE §7): meanwhile the next writer may run."""
+        with self._changed:
+            self._pass_on(job)
 
     # --- a call is stopped ---
 
@@ -11128,18 +11071,17 @@ class Server:
             if job is not None:
                 self._stop(job, CANCELLED)
 
-    def _stop_overdue(self) -> None:
+    def _stop_overdue(self) -> float | None:
+        """Stop the calls at their bound; the seconds until the next one comes to it."""
         if not self._jobs:
-            return
-        overdue = []
+            return None
         with self._changed:
-            for job in list(self._jobs.values()):
-                if not job.is_stopping and job.call.remaining() == 0:
-                    overdue.append(job)
-                    self._stop(job, TIMEOUT)
-        for job in overdue:
-            if job.is_over.is_set():
-                self._answer_timeout(job)
+            for job in [job for job in self._jobs.values() if not job.is_stopping]:
+                seconds = job.call.remaining()
+                if seconds:
+                    return seconds
+                self._stop(job, TIMEOUT)
+        return None
 
     def _stop(self, job: _Job, reason: str) -> None:
         """Shut the gate now; what may take its time, children and a commit under way, is another thread's."""
@@ -11148,30 +11090,22 @@ class Server:
         if job in self._waiting:
             self._waiting.remove(job)
             job.is_over.set()
-            return
         self._stoppers += 1
         threading.Thread(target=self._see_off, args=(job, reason), daemon=True).start()
 
     def _see_off(self, job: _Job, reason: str) -> None:
         """Stop a job, answer it if that is due, and take the slot from a worker that does not come back."""
         job.call.stop(reason)
-        if reason == TIMEOUT:
-            self._answer_timeout(job)
+        self._finish(job.request, self._attempt(job.request, job.call.check))
         job.is_over.wait(ABANDON_SECONDS)
         with self._changed:
             if not job.is_over.is_set():
                 self._running.remove(job)
                 self._given_up.append(job)
                 release_lock(job.call)
-                self._let_go(job)
+                self._pass_on(job)
             self._stoppers -= 1
         self._source.wake()
-
-    def _answer_timeout(self, job: _Job) -> None:
-        def stopped() -> None:
-            raise Stopped(TIMEOUT, job.call.current_step)
-
-        self._finish(job.request, self._attempt(job.request, stopped))
 
 
 # --- the process ----------------------------------------------------------------------------------
@@ -11187,7 +11121,7 @@ def take_streams() -> tuple[int, int]:
             os.fstat(fd)
         except OSError:  # closed: the lowest free descriptor, which open takes, is this one
             os.open(os.devnull, os.O_RDWR)
-    stdin_fd, stdout_fd = os.dup(STDIN_FD), os.dup(STDOUT_FD)  # not inherited by children
+    stdin_fd, stdout_fd = os.dup(STDIN_FD), os.dup(STDOUT_FD)  # children do not inherit them
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, STDIN_FD)
     os.close(null)
@@ -11211,43 +11145,8 @@ def _catch_signals(server: Server, source: SelectInput | ThreadInput) -> None:
         signal.set_wakeup_fd(source.signal_fd, warn_on_full_buffer=False)
 
 
-def serve(
-    *,
-    rows: Sequence[Operation],
-    directory: str,
-    read_only: bool = False,
-    stdin_fd: int | None = None,
-    stdout_fd: int | None = None,
-    limits: Limits | None = None,
-) -> int:
-    """[1/9] Serve MCP until the input ends; the exit status (0; 128 + the signal's number; 1: stdout failed).
-
-    Without descriptors the process's own streams and signals are taken over, and the process ends here: no
-    daemon thread, wherever it is parked, can then abort the interpreter.
-    """
-    owns_process = stdin_fd is None
-    if owns_process:
-        stdin_fd, stdout_fd = take_streams()
-        if os.isatty(stdin_fd):
-            os.write(STDERR_FD, TERMINAL_HINT.encode("ascii"))
-    source = ThreadInput(stdin_fd) if os.name == "nt" else SelectInput(stdin_fd)
-    server = Server(
-        rows=rows,
-        directory=directory,
-        read_only=read_only,
-        limits=limits or Limits(),
-        source=source,
-        stdout_fd=stdout_fd,
-    )
-    if owns_process:
-        _catch_signals(server, source)
-    status = server.run()
-    if owns_process:
-        _end_process(status)
-    return status
-
-
 def _end_process(status: int) -> None:
+    """Leave at once: no daemon thread, wherever it is parked, can then abort the interpreter."""
     for stream in (sys.stdout, sys.stderr):  # what tools printed; both lead to stderr
         try:
             stream.flush()
@@ -11255,6 +11154,27 @@ def _end_process(status: int) -> None:
             continue
     os._exit(status)
 
+
+def serve(
+    *,
+    rows: Sequence[Operation],
+    directory: str,
+    read_only: bool = False,
+    limits: Limits | None = None,
+) -> int:
+    """[1/9] Serve MCP on the process's own streams until the input ends, then end the process.
+
+    Exit status: 0; 128 + the signal's number; 1 when stdout failed otherwise than by the client's leaving.
+    """
+    stdin_fd, stdout_fd = take_streams()
+    if os.isatty(stdin_fd):
+        os.write(STDERR_FD, TERMINAL_HINT.encode("ascii"))
+    source = ThreadInput(stdin_fd) if os.name == "nt" else SelectInput(stdin_fd)
+    server = Server(rows, directory, source, stdout_fd, read_only=read_only, limits=limits)
+    _catch_signals(server, source)
+    status = server.run()
+    _end_process(status)
+    return status
 
 # ======================================================================
 # §19 machine: the rows that only the command line has

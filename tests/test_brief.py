@@ -302,7 +302,7 @@ LANGUAGES = {
     "French": ("Une ludothèque prête des jeux aux adhérents. Le bénévole note les prêts. Pas de réservation.",
                "fr", "ltr",
                ["jeu", "adhérent", "prêt"], ["réservation"], ["bénévole"]),
-    "German": ("Wir verwalten Mitglieder, Mannschaften und Spiele. Der Trainer sieht Termine. Keine Zahlungen.",
+    "German": ("Wir verwalten Mitglieder, Mannschaften und Spiele. Trainer sehen Termine. Keine Zahlungen.",
                "de", "ltr",
                ["mitglied", "mannschaft", "spiel"], ["zahlung"], ["trainer"]),
     "Portuguese": ("Clientes abrem ordens de serviço. O mecânico usa peças. Não precisa de pagamento.",

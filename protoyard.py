@@ -214,9 +214,7 @@ RATING_MAX = 5
 ROLL_BYTES = 8
 HASH_PRIME = 2**61 - 1
 GOLDEN_PERCENT = 62
-CENTS = 100
-FINE = 10_000
-ENDLESS = 10**12
+CENTS, FINE, ENDLESS = 100, 10_000, 10**12
 VAT_PERCENT = 20
 NAME_GROUP = 8
 STAFF_COUNT = 11
@@ -225,16 +223,9 @@ EMPTY_EVERY = 9
 NAME_TRIES = 40
 STEM_CHARS = 5
 FEW_FIELDS = 3
-LENGTH_MAX_MINUTES = 10_000
-QUARTER_MINUTES = 15
-HOUR_MINUTES = 60
-WEEK_DAYS = 7
-WORK_DAYS = 5
-MONTH_DAYS = 30
-YEAR_DAYS = 365
-MADE_DAYS = 18
-DUE_DAYS = 12
-OVER_DAYS = 5
+QUARTER_MINUTES, HOUR_MINUTES, LENGTH_MAX_MINUTES = 15, 60, 10_000
+WEEK_DAYS, WORK_DAYS, MONTH_DAYS, YEAR_DAYS = 7, 5, 30, 365
+MADE_DAYS, DUE_DAYS, OVER_DAYS = 18, 12, 5
 
 # The brief (TOOLS §4): what a first draft holds at most, how long its names are, what a screen shows.
 DRAFT_ENTITIES_MAX = 9
@@ -2929,6 +2920,8 @@ settings configure customise customize toggle setting configuration preference p
 -men specimen regimen acumen abdomen omen
 -ly family assembly supply reply anomaly july butterfly
 relative that which whose who
+single a an each every another this
+collective team crew squad committee council group staff family jury panel board management board
 running run operate own lead
 then and then
 series , and or then
@@ -3165,9 +3158,14 @@ def _is_finite(tokens: list[_Token], n: int, before: _Token, after: _Token, next
         return False
     pair = "-".join(token.low for token in tokens[max(0, n - 2) : n])
     office = _is("departments", before.low) or _is("departments", pair)
-    somebody = office or (before.tag == "N" and not before.many and _is_person(before.base))
+    one = before.tag == "N" and not before.many
+    opener = _opener(tokens, n)
+    if one and _is("single", opener) and next_tag not in ("", ".", ","):
+        return True  # "a team schedules …": after "a" no plural can end the phrase
+    group = opener and (_is("collective", before.base) or _class_of(before.base) == "place")
     led = office or any(token.tag == "D" for token in tokens[max(0, n - 4) : n])
-    somebody = somebody and (led or (n == 1 and not _is("party", before.low)))
+    led = led or (n == 1 and not _is("party", before.low))
+    somebody = office or (one and led and bool(group or _is_person(before.base)))
     also = tokens[n + 2].low if next_tag == "C" and n + 2 < len(tokens) else ""
     if not both or (before.tag == "N" and next_tag in ("D", "R", "#", "J")):
         return True
@@ -3180,6 +3178,14 @@ def _is_finite(tokens: list[_Token], n: int, before: _Token, after: _Token, next
             or _in_series(tokens, n, next_tag)
         )
     return _in_series(tokens, n, next_tag)
+
+
+def _opener(tokens: list[_Token], n: int) -> str:
+    """The determiner that opens the noun phrase right before word `n`, or ""."""
+    start = n
+    while start > max(0, n - LOOK_BACK_WORDS) and tokens[start - 1].tag in ("J", "N", "#"):
+        start -= 1
+    return tokens[start - 1].low if 0 < start < n and tokens[start - 1].tag == "D" else ""
 
 
 def _in_series(tokens: list[_Token], n: int, next_tag: str) -> bool:
@@ -4530,7 +4536,7 @@ _DATES = (  # what a date means by its field id; with two numbers, a day at that
     ("past", -2400, -60, "since|join|hire[ds]|install|purchas|acquir|plant|built|founded|bought|alta$"),
     ("last", -120, -3, "^last|updated|^prev"),
     ("next", 2, 70, "^next|review|mot_|check_?by"),
-    ("later", 6, 45, "valid_until|valid_to|best_before"),
+    ("later", 6, 45, "valid_until|best_before"),
     ("later", 6, 400, "expir|renew|warrant|insur|until|caduc|retire"),
     ("due", 0, 0, "due|deadline|_by$|eta$|close_date|respond|remind|fällig|échéance|limit|needed"),
     ("end", 0, 0, "^ends?_|_ends?$|^end$|^to$|_to$|^fin|finish|depart|check_?out|^ende|hasta|salida"),
@@ -4564,12 +4570,12 @@ _PROGRESS = {"odd": (5, 60), "over": (100, 100), "today": (30, 80), "now": (20, 
 _ROWS = {"people": (9, 14), "few": (5, 8), "child": (30, 44), "work": (18, 28), "thing": (10, 16)}
 _QUARTERS, _UPPER, _STOCKED, _RATINGS = (33, 62), (110, 140), (120, 700), (5, 4, 4, 3, 5, 2, 4, 3, 1, 4)
 _CODES = (  # N running number, P initials of the entity, F of the field, # digit, @ letter
-    ("P-####", "sku|article|^tag|_tag|tag_no"), ("S-######", "serial"), ("@@-###", "^model$"),
-    ("@-#####", "^meter$"), ("F-####", "^(invoice|inspection|application|release|.*order)$"),
+    ("{P}-####", "sku|article|^tag|_tag|tag_no"), ("S-######", "serial"), ("@@-###", "^model$"),
+    ("@-#####", "^meter$"), ("{F}-####", "^(invoice|inspection|application|release|.*order)$"),
     ("@@ ## @@@", "registration|plate"), ("978-0-555-#####-#", "isbn"), ("4000######", "barcode|^ean"),
-    ("v#.#", "version"), ("P-###", "batch|lot_no"), ("TR ### ### ###", "track"),
+    ("v#.#", "version"), ("{P}-###", "batch|lot_no"), ("TR ### ### ###", "track"),
     ("@-##", "bed$|_bed|shelf|bin$|position|plot|^bay"),
-    ("P-N", "refer|number|_no$|^no$|code$|^nr|numer|número|_ref$|_id$"), ("", ""),
+    ("{P}-{N}", "refer|number|_no$|^no$|code$|^nr|numer|número|_ref$|_id$"), ("", ""),
 )
 _SUMS = (  # money of a parent that is the sum of its children's
     ("^(net|total|subtotal|sum)|_total$", "line|item|position"),
@@ -4788,9 +4794,11 @@ before the end.
 @notes: All as expected.|Asked for a call back in the afternoon.|Bring the second key.|Prefers
 mornings.|Waiting for an answer.|Spoke to the front desk. + |Next look in four weeks.|No further
 steps.|See also last month.
-@remarks comment note: Everything in order.|Slight wear, still within limits.|Cleaned and adjusted.|One
-screw replaced.| Better than last time.|Needs a second look. + |Next check in four weeks.|Photograph
-taken.|No further steps.
+@remarks comment note: Everything in order.|As agreed by telephone.|Second copy on file.|Needs a second
+look.|Better than last time.|Waiting for a signature. + |Next look in four weeks.|Photograph taken.|No
+further steps.
+@work_order.remarks equipment.remarks reading.remarks meter_reading.remarks: Slight wear, still within
+limits.|Cleaned and adjusted.|One screw replaced.|Dial hard to read. + |Photograph taken.|No further steps.
 @outcome result resolution feedback minutes: Everything works again.|Two small points remain.|Agreed on
 the next date.| Very satisfied, would come again. + |Report sent the same day.|A second visit is
 planned.
@@ -4866,54 +4874,48 @@ class _Kind:
 
     def __init__(self, entity: Mapping[str, Any], lang: str) -> None:
         self.id, self.label, self.display = entity["id"], entity["label"], entity["display"]
-        self.fields, self.found, self.lang = (
-            {field["id"]: field for field in entity["fields"]},
-            {},
-            lang.lower(),
-        )
+        self.fields = {field["id"]: field for field in entity["fields"]}
+        self.found, self.lang = {}, lang.split("-")[0].lower()
         known = find_archetype(self.id.replace("_", " ")).name.replace(" ", "_")
         self.words = [self.id, *self.id.split("_")[::-1], known]
         dated = (name for name, field in self.fields.items() if field["type"] in DATE_TYPES)
         self.dates = {name: _match(_DATES, name) for name in dated}
+        self.codes = {name: _match(_CODES, name)[0] for name in self.fields}
+        self.topics = {name: self._topic(name) for name in self.fields}
         self.status = self.find("", "status")
         self.stages = _read_stages(self.fields[self.status]["values"]) if self.status else []
         self.flows = bool(self.stages) and self.stages[0].name == "ahead"
         # Whether it is named by plain words: neither a code nor another type.
-        self.plain = bool(self.find(f"^{self.display}$", "text")) and not _match(_CODES, self.display)[0]
+        self.plain = bool(self.find(f"^{self.display}$", "text")) and not self.codes[self.display]
+        self.outcomes = {name for name, field in self.fields.items() if self._is_outcome(name, field["type"])}
         self.sort = self._sort(entity.get("icon") == "person" or self.words[1] in _PERSONS)
 
     def _sort(self, person: bool) -> str:
         """What the records are, by the entity's own fields alone: a row of _ROWS."""
         reached = self.find("", "email", "phone") and not _topics().keys() & set(self.words)
         roles = {date[0] for date in self.dates.values()}
+        works = self.status and roles & {"made", "start", "plan", "due"}
         if self.plain and (person or reached):
             return "people"
-        if self.find("", "ref") and not self.status:
-            return "child"
-        if self.status and roles & {"made", "start", "plan", "due"}:
-            return "work"
+        if works or (self.find("", "ref") and not self.status):
+            return "work" if works else "child"
         return "thing" if roles or len(self.fields) > FEW_FIELDS else "few"
-
-    def keep(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` makes, made once."""
-        if key not in self.found:
-            self.found[key] = make()
-        return self.found[key]
 
     def find(self, pattern: str, *types: str) -> str:
         """The id of the first field of one of the types whose id matches, or ""."""
-        fits = (n for n, field in self.fields.items() if field["type"] in types and re.search(pattern, n))
-        return self.keep((pattern, types), lambda: next(fits, ""))
+        if (pattern, types) not in self.found:
+            fits = (n for n, field in self.fields.items() if field["type"] in types and re.search(pattern, n))
+            self.found[pattern, types] = next(fits, "")
+        return self.found[pattern, types]
 
-    def waits(self, name: str) -> bool:
+    def _is_outcome(self, name: str, kind: str) -> bool:
         """Whether a field holds what comes of a record at its end."""
-        kind = self.fields[name]["type"]
         outcome = re.search(_OUTCOME, name) and kind in ("text", "longtext", "choice", "rating", "url")
         return bool(self.status and (outcome or (name.endswith("score") and kind in ("number", "percent"))))
 
     def names(self) -> int:
         """How many different names its new records can have."""
-        topic = self.topic(self.display) if self.plain and self.sort != "people" else ""
+        topic = self.topics[self.display] if self.plain and self.sort != "people" else ""
         heads, tails = _topics().get(topic, ([], []))
         return len(heads) * len(tails) or RECORDS_PER_ENTITY_MAX
 
@@ -4921,11 +4923,8 @@ class _Kind:
         """The first field that refers to an entity, or ""."""
         return next((name for name, field in self.fields.items() if field.get("entity") == target), "")
 
-    def topic(self, name: str) -> str:
-        """The topic of a text field, or "" where there is none in this language."""
-        return self.keep(("topic", name), lambda: self._topic(name))
-
     def _topic(self, name: str) -> str:
+        """The topic of a field, or "" where there is none in this language."""
         topics, long = _topics(), self.fields[name]["type"] == "longtext"
         own = [*(f"{word}.{name}" for word in self.words), name, *name.split("_")[::-1]]
         titles = [word for word in self.words if not topics.get(word, [["."]])[0][0].endswith(".")]
@@ -4978,9 +4977,7 @@ class _World:
         self.today = date.fromisoformat(blueprint["asOf"]).toordinal()
         self.seed, self.rtl = blueprint["seed"], blueprint["dir"] == "rtl"
         self.rows, self.taken, self.crews = {}, {}, {}
-        self.kinds = {
-            entity["id"]: _Kind(entity, blueprint["lang"].split("-")[0]) for entity in blueprint["entities"]
-        }
+        self.kinds = {entity["id"]: _Kind(entity, blueprint["lang"]) for entity in blueprint["entities"]}
         self.people = [name for name, kind in self.kinds.items() if kind.sort == "people"]
         self.rank = _rank_kinds(self.kinds)
         for name, records in _plan_records(blueprint, self.kinds).items():
@@ -5087,10 +5084,9 @@ class _Row:
         It is moved so that the first date that is given lies on it.
         """
         if not self.kept:
-            self.kept = self._plan_days(self.stage())
-            given = (name for name in self.kind.dates if self.given.get(name))
-            anchor = next((name for name in given if self.kind.dates[name][0] in self.kept), "")
-            self.kept = self._move(self.kept, anchor) if anchor else self.kept
+            self.kept, dates = self._plan_days(self.stage()), self.kind.dates
+            anchors = (name for name in dates if self.given.get(name) and dates[name][0] in self.kept)
+            self.kept = next((self._move(self.kept, name) for name in anchors), self.kept)
         return self.kept
 
     def _move(self, course: Mapping[str, int], name: str) -> dict[str, int]:
@@ -5101,11 +5097,8 @@ class _Row:
         shift = given.toordinal() - self.world.today - course["plan" if timed else role]
         moved = {key: day + shift for key, day in course.items()}
         minute = given.hour * HOUR_MINUTES + given.minute - (self.length() if role == "end" else 0)
-        return {
-            **moved,
-            "made": min(moved["made"], 0),
-            "minute": max(minute, 0) if timed else course["minute"],
-        }
+        minute = max(minute, 0) if timed else course["minute"]
+        return {**moved, "made": min(moved["made"], 0), "minute": minute}
 
     def _plan_days(self, stage: _Stage) -> dict[str, int]:
         plan, long = self.draw("plan", stage.low, stage.high), re.search(_LONG, self.kind.id)
@@ -5114,7 +5107,8 @@ class _Row:
         since = "plan" if re.search(_AFTER, self.kind.id) else "made"
         floors = [min(parent.days()[since], -1) for parent in self.parents() if parent.kind.flows]
         made = max([min(plan, 0) - self.draw("made", 1, MADE_DAYS), *floors])
-        plan, span = max(plan, made), YEAR_DAYS if long else self.draw("span", 2, MONTH_DAYS)
+        plan, span = max(plan, made), min(self.draw(f"span {turn}", 2, MONTH_DAYS) for turn in "ab")
+        span = YEAR_DAYS if long else span
         closed = stage.name in ("over", "odd")
         start = -self.draw("start", 1, span - 1) if stage.name == "now" else plan - span if closed else plan
         made = start - self.draw("made", 1, MADE_DAYS) if long else made
@@ -5279,22 +5273,18 @@ def _make_code(row: _Row, name: str, code: str) -> str:
     letters = "".join(word[0] for word in words) if len(words) > 1 else words[0][: len("INV")]
     digits = iter(str(row.walk(name, 10 ** code.count("#"))).zfill(code.count("#")))
     year = f"{row.calendar(row.days()['made']).year}-" if row.kind.flows else ""
-    parts: Mapping[str, Callable[[int], str]] = {
-        "N": lambda _: f"{year}{row.number + base:04d}",
-        "F": lambda _: name[: len("INV")].upper(),
-        "P": lambda _: (words[0][:2] if letters in _UNFIT else letters).upper(),
-        "#": lambda _: next(digits),
-        "@": lambda place: row.pick(f"{name} {place}", "BCDFGHKLMNPRSTVWX"),
-    }
-    return re.sub("[FNP#@]", lambda match: parts[match[0]](match.start()), code)
+    prefix = (words[0][:2] if letters in _UNFIT else letters).upper()
+    text = code.format(P=prefix, F=name[: len("INV")].upper(), N=f"{year}{row.number + base:04d}")
+    text = re.sub("#", lambda _: next(digits), text)
+    return re.sub("@", lambda at: row.pick(f"{name} {at.start()}", "BCDFGHKLMNPRSTVWX"), text)
 
 
 def _make_words(row: _Row, name: str) -> str:
     """A phrase of the field's or the entity's topic; without one, the label and little more."""
-    kind, topic = row.kind, row.kind.topic(name)
+    kind, topic = row.kind, row.kind.topics[name]
     if topic:  # another phrase than in the fields before
         before = list(kind.fields)[: list(kind.fields).index(name)]
-        return row.phrase(topic, sum(kind.topic(other) == topic for other in before))
+        return row.phrase(topic, sum(kind.topics[other] == topic for other in before))
     if name == kind.display or name in _TITLED:
         return _compose(row)
     label = kind.fields[name]["label"]
@@ -5304,19 +5294,19 @@ def _make_words(row: _Row, name: str) -> str:
 def _compose(row: _Row) -> str:
     """A title out of the entity's own label: for whom, when, or which one."""
     label, made = row.kind.label, row.calendar(row.days()["made"])
+    about = next(filter(None, (parent.title() for parent in row.parents())), "")
     if row.kind.lang != "en":
         return f"{label} {row.number}"
-    about = next(filter(None, (parent.title() for parent in row.parents())), "")
     if not about and not row.kind.words[-1]:
         return f"{label} {row.pick('letter', 'ABCDEFGH')}-{row.number:02d}"
     text = f"{label} for {about}" if about else f"{label}, {made.day} {_MONTHS.split()[made.month - 1]}"
-    text = text[:LABEL_MAX_CHARS]
-    return f"{text}, no. {row.number}" if text in row.world.taken[row.kind.id] else text
+    number = f", no. {row.number}" if text[:LABEL_MAX_CHARS] in row.world.taken[row.kind.id] else ""
+    return text[:LABEL_MAX_CHARS] + number
 
 
 def _make_text(row: _Row, name: str) -> str:
     """An identifier, a person's name, or words."""
-    words, code = name.split("_")[::-1], row.kind.keep(("code", name), lambda: _match(_CODES, name)[0])
+    words, code = name.split("_")[::-1], row.kind.codes[name]
     part = re.search("^(first|given)|^(last|family|sur)", name)
     if code:
         return _make_code(row, name, code)
@@ -5345,15 +5335,13 @@ def _make_choice(row: _Row, name: str) -> str:
 
 
 def _make_boolean(row: _Row, name: str) -> bool:
-    stage, percent, _ = row.kind.keep(("true", name), lambda: _match(_TRUE, name))
+    stage, percent, _ = _match(_TRUE, name)
     return row.stage().name == stage if stage else row.draw(name, 1, CENTS) <= percent
 
 
 def _make_tags(row: _Row, name: str) -> list[str]:
-    topic = row.kind.topic(name) or "tags"
-    words = _topics()[topic][0]
-    if row.kind.lang != "en":
-        words = [f"{row.kind.fields[name]['label']} {letter}" for letter in "ABCD"]
+    words, label = _topics()[row.kind.topics[name] or "tags"][0], row.kind.fields[name]["label"]
+    words = words if row.kind.lang == "en" else [f"{label} {letter}" for letter in "ABCD"]
     spots = {row.draw(f"{name} {turn}", 0, len(words) - 1) for turn in range(row.draw(name, 1, 3))}
     return [words[spot] for spot in sorted(spots)]
 
@@ -5363,7 +5351,7 @@ def _make_tags(row: _Row, name: str) -> list[str]:
 
 def _make_person(row: _Row, name: str) -> str:
     """Somebody else than in the person fields before; a field that means no person gets words."""
-    if name.split("_")[-1] not in _PERSONS and row.kind.topic(name):
+    if name.split("_")[-1] not in _PERSONS and row.kind.topics[name]:
         return _make_words(row, name)
     people = [other for other, field in row.kind.fields.items() if field["type"] == "person"]
     used = [row.get(other) for other in people[: people.index(name)]]
@@ -5427,12 +5415,9 @@ _MAKERS: Mapping[str, Callable[[_Row, str], Any]] = {
 def _is_left_out(row: _Row, field: Mapping[str, Any]) -> bool:
     """Whether a value is empty: nothing has come of the record yet, or it is one of the few without."""
     name, kind = field["id"], field["type"]
-    if field.get("required"):
-        return False
-    if kind in ("longtext", "url", "phone") and row.draw(f"{name} left out", 1, EMPTY_EVERY) == 1:
-        return True
-    waits = row.kind.keep(("waits", name), lambda: row.kind.waits(name))
-    return waits and row.stage().name != "over"
+    seldom = kind in ("longtext", "url", "phone") and row.draw(f"{name} left out", 1, EMPTY_EVERY) == 1
+    waits = name in row.kind.outcomes and row.stage().name != "over"
+    return not field.get("required") and (seldom or waits)
 
 
 def _make_value(row: _Row, name: str) -> Any:

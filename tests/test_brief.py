@@ -98,6 +98,8 @@ RECORDS = {  # brief; records that must be there; words that must not be
     "a tender's vendor is nobody": (
         "The Supplier shall provide a system to record vessels and berths.", ["vessel", "berth"],
         ["supplier", "system"]),
+    "a team that schedules is no plural": (
+        "A small team schedules inspections.", ["inspection"], ["team schedule", "schedule"]),
     "a meter reading brings its meter": (
         "Record meter readings.", ["meter reading", "meter"], []),
 }

@@ -1287,6 +1287,7 @@ def _stop_children(children: Sequence[Child], grace_seconds: float = KILL_GRACE_
         time.sleep(CHILD_LOOK_SECONDS)
         targets = _targets(children)
 
+
 # ======================================================================
 # §06 workspace: every touch of a file stays inside
 # ======================================================================
@@ -9460,6 +9461,7 @@ class Operation(NamedTuple):
     writes: bool = False
     idempotent: bool = True
     served: bool = True
+    constant: bool = False  # the data never changes: the server prepares its answer once
     exit_status: Callable[[Any], int] = lambda data: EXIT_DONE  # of the command line, from the data
     check: Callable[[Mapping[str, Any]], Iterator[Problem]] = lambda values: iter(())
 
@@ -9823,6 +9825,7 @@ OPERATIONS: tuple[Operation, ...] = (
         arguments=(),
         run=run_blueprint_schema,
         render=_show_text,
+        constant=True,
     ),
 )
 
@@ -10356,10 +10359,18 @@ class Session:
 
     def render(self, call: ToolCall, text: str, *, is_error: bool) -> bytes:
         """The answer to a call, for `finish`, with `text` as its one item; may be called from any thread."""
-        more = self.prepared("tools/call", call.revision)[1:-1]
+        return self.address(call, self.render_result(call.revision, text, is_error=is_error))
+
+    def render_result(self, revision: str, text: str, *, is_error: bool) -> bytes:
+        """The result of a call without its id: where it is always the same, it is made once."""
+        more = self.prepared("tools/call", revision)[1:-1]
         shape = b'{"content":[{"type":"text","text":%b}],"isError":%b%b%b}'
         error = b"true" if is_error else b"false"
-        return _render_result(call.id, shape % (render_wire(text)[:-1], error, b"," if more else b"", more))
+        return shape % (render_wire(text)[:-1], error, b"," if more else b"", more)
+
+    def address(self, call: ToolCall, result: bytes) -> bytes:
+        """The answer to a call with a result that was made before."""
+        return _render_result(call.id, result)
 
     def progress(
         self, call: ToolCall, done: float, total: float | None, message: str, now: float
@@ -10730,8 +10741,8 @@ def check_call(
     return build_argv(row, values)
 
 
-def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any]) -> bytes:
-    """The answer to a call, as it may go out: cleaned (WIRE §9), then measured."""
+def render_envelope(envelope: Mapping[str, Any]) -> tuple[str, bool]:
+    """The text of an envelope as it may go out, cleaned (WIRE §9), then measured, and whether it is a success."""
     shown = clean(envelope)
     text = render_json(shown)
     size = len(text.encode("utf-8", "surrogatepass"))
@@ -10740,7 +10751,13 @@ def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any
         hint = "ask for less: a smaller `limit`, one `variant`, or leave `records` out"
         shown = failed(shown["command"], Failure("output_too_large", message, hint))
         text = render_json(shown)
-    return session.render(request, text, is_error=not shown["ok"])
+    return text, shown["ok"]
+
+
+def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any]) -> bytes:
+    """The answer to a call."""
+    text, is_ok = render_envelope(envelope)
+    return session.render(request, text, is_error=not is_ok)
 
 
 def describe_stop(stopped: Stopped, seconds: float) -> Failure:
@@ -10787,6 +10804,7 @@ class Server:
         self._rows = {row.name: row for row in rows if row.served}
         self._directory = directory
         self._problem = find_problem(directory)
+        self._prepared: dict[tuple[str, str], bytes] = {}  # results of constant rows, by name and revision
         self._read_only = read_only
         self._limits = limits or Limits()
         self._source = source
@@ -10857,8 +10875,11 @@ class Server:
         if reply is not None:
             self._finish(request, reply)
 
-    def _admit(self, request: ToolCall) -> None:
+    def _admit(self, request: ToolCall) -> bytes | None:
         argv = check_call(request, self._rows, read_only=self._read_only, problem=self._problem)
+        result = self._prepared.get((request.name, request.revision))
+        if result is not None:
+            return self._session.address(request, result)
         call = Call(
             deadline=time.monotonic() + self._limits.stop_seconds,
             on_progress=lambda *told: self._progress(request, *told),
@@ -10875,6 +10896,7 @@ class Server:
                 hint = "wait for their answers, then call again"
                 raise Failure("busy", "too many calls are running and waiting", hint)
             self._jobs[id(request)] = job
+        return None
 
     def _may_run(self, job: _Job) -> bool:
         """A writer needs the turn as well, and waits for it in the queue: readers pass it."""
@@ -10905,15 +10927,21 @@ class Server:
 
     def _execute(self, job: _Job) -> dict[str, Any]:
         job.call.check()
-        rows = tuple(self._rows.values())
-        return execute(job.argv, rows=rows, call=job.call, directory=self._directory)
+        rows, request = tuple(self._rows.values()), job.request
+        envelope = execute(job.argv, rows=rows, call=job.call, directory=self._directory)
+        if job.row.constant and envelope["ok"]:  # from now on the loop answers it, like tools/list
+            result = self._session.render_result(
+                request.revision, render_envelope(envelope)[0], is_error=False
+            )
+            self._prepared[request.name, request.revision] = result
+        return envelope
 
-    def _attempt(self, request: ToolCall, work: Callable[[], dict[str, Any] | None]) -> bytes | None:
-        """The reply to a call whose envelope `work` makes: the border at which every exception ends."""
+    def _attempt(self, request: ToolCall, work: Callable[[], dict[str, Any] | bytes | None]) -> bytes | None:
+        """The reply to a call, or the envelope, that `work` makes: the border at which every exception ends."""
         name = request.name[:TOOL_NAME_SHOWN_CHARS]
         try:
-            envelope = work()
-            return None if envelope is None else render_reply(self._session, request, envelope)
+            made = work()
+            return render_reply(self._session, request, made) if isinstance(made, dict) else made
         except Stopped as stopped:
             if stopped.reason != TIMEOUT:
                 return None
@@ -11077,6 +11105,7 @@ def serve(
     status = server.run()
     _end_process(status)
     return status
+
 
 # ======================================================================
 # §19 machine: the rows that only the command line has

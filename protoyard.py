@@ -53,10 +53,48 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from operator import itemgetter
+
+TYPE_CHECKING = False  # typing costs a tenth of a start and is needed by type checkers only
+if TYPE_CHECKING:
+    from typing import Any
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "main"]
+
+
+class Row(tuple):
+    """An immutable row with named members: a NamedTuple that costs a start a thirtieth of one of typing's.
+
+    A subclass annotates its members in order; those with a value have it as their default.
+    """
+
+    _fields: tuple[str, ...] = ()
+    _defaults: Mapping[str, Any] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls._fields = tuple(cls.__annotations__)
+        cls._defaults = {name: cls.__dict__[name] for name in cls._fields if name in cls.__dict__}
+        for place, name in enumerate(cls._fields):
+            setattr(cls, name, property(itemgetter(place)))
+
+    def __new__(cls, *values: Any, **named: Any) -> Row:
+        """TypeError when a member is missing, unknown or there twice."""
+        rest = cls._fields[len(values) :]
+        if named or rest:
+            given = {**cls._defaults, **named}
+            values += tuple(given[name] for name in rest if name in given)
+        if len(values) != len(cls._fields) or not named.keys() <= set(rest):
+            raise TypeError(f"{cls.__name__} has the members {', '.join(cls._fields)}")
+        return tuple.__new__(cls, values)
+
+    def _replace(self, **named: Any) -> Any:
+        """The same row with other values for some members."""
+        return type(self)(**{**dict(zip(self._fields, self)), **named})
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map('{}={!r}'.format, self._fields, self))})"
+
 
 # ======================================================================
 # §01 limits: every size, time, count, fixed name and revision id
@@ -263,7 +301,7 @@ EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 
 
-class FailureKind(NamedTuple):
+class FailureKind(Row):
     """One row of the closed table: the command line's exit status and when the code is given."""
 
     exit_status: int
@@ -740,7 +778,7 @@ def nearest(name: str, choices: Iterable[Any]) -> str | None:
 # minimum, maximum, properties, required, additionalProperties (false or a schema), items, minItems, maxItems.
 
 
-class Problem(NamedTuple):
+class Problem(Row):
     """One thing wrong with a value: the JSON pointer (RFC 6901) to it and a message for people."""
 
     pointer: str
@@ -993,7 +1031,7 @@ def stop_calls(calls: Sequence[Call], reason: str) -> None:
 # --- children -------------------------------------------------------------------------------------
 
 
-class ChildResult(NamedTuple):
+class ChildResult(Row):
     """How a child ended: exit status (negative: the signal; None: over its time), the ends of its outputs."""
 
     status: int | None
@@ -2193,7 +2231,7 @@ def check_value(value: Any, field: Mapping[str, Any]) -> str:
 # --- semantic checks: each yields the problems of one part of a blueprint that fits the schema ----
 
 
-class _Index(NamedTuple):
+class _Index(Row):
     """Look-ups over one blueprint, by id."""
 
     entities: Mapping[str, Mapping[str, Any]]
@@ -2678,7 +2716,7 @@ _MARKS = dict(
 _SCREEN_LETTERS = {name[0]: name for name in SCREEN_TYPES if name not in ("list", "cards", "detail", "form")}
 
 
-class FieldSpec(NamedTuple):
+class FieldSpec(Row):
     """A field of an archetype: `target` is the kind that a ref means, `values` those of a choice."""
 
     id: str
@@ -2687,7 +2725,7 @@ class FieldSpec(NamedTuple):
     target: str = ""
 
 
-class Archetype(NamedTuple):
+class Archetype(Row):
     """A kind of record that the library knows; `screens` beside list, detail and form."""
 
     name: str
@@ -3204,7 +3242,7 @@ def _opening_tag(tokens: list[_Token], n: int, after: _Token, next_tag: str) -> 
     return "V" if commands or head != after.low or next_tag == "J" or n == 0 else "N"
 
 
-class _Noun(NamedTuple):
+class _Noun(Row):
     """A noun phrase: singular name, how a label shows it, head, what stands before that, form, number."""
 
     name: str
@@ -3264,7 +3302,7 @@ class _Thing:
         self.links: list[str] = []
 
 
-class _Role(NamedTuple):
+class _Role(Row):
     """Somebody who uses the product: verbs of what they do (base form), names of the things they do it to."""
 
     name: str
@@ -3568,7 +3606,7 @@ _SENTENCE_END = r"""(?x)
 """
 
 
-class _Clause(NamedTuple):
+class _Clause(Row):
     """A sentence or bullet; `negated`: a heading put it out of scope; `topic`: it is a heading itself."""
 
     text: str
@@ -3990,7 +4028,7 @@ enrolled|received|written|updated|last|spent|applied|paid|recorded|ordered|read_
 _END_FIELDS = "ends_at ends_on until to departure due_on due_back renews_on valid_to expires_on"
 
 
-class _Reading(NamedTuple):
+class _Reading(Row):
     """What a brief says, in its order; `signals` maps a screen type to (words, name of a thing)."""
 
     lang: str
@@ -4122,7 +4160,7 @@ def _entity(thing: _Thing, fields: list[dict[str, Any]]) -> dict[str, Any]:
     return entity
 
 
-class _Plan(NamedTuple):
+class _Plan(Row):
     """What all variants share: the reading, entities, the lead one's place, role ids, interface words."""
 
     reading: _Reading
@@ -4326,7 +4364,7 @@ pt|Visão geral|Quadro: %|Calendário: %|Linha do tempo: %|Caixa de entrada|Rela
 _VIEWS = ("board", "calendar", "timeline", "inbox", "report")
 
 
-class _Variant(NamedTuple):
+class _Variant(Row):
     """One row of the table above."""
 
     axes: dict[str, str]
@@ -4449,7 +4487,7 @@ def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any
     }  # fmt: skip
 
 
-class Draft(NamedTuple):
+class Draft(Row):
     """What a brief became: a blueprint a variant (records only ids); `left_out`: {"text", "reason"}."""
 
     title: str
@@ -4487,7 +4525,7 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
 # dates and status) follows from other values of the record or of its parents, which are made on demand.
 
 
-class _Stage(NamedTuple):
+class _Stage(Row):
     """How far a record is: its share of the rows, its planned day seen from today, stems of status values."""
 
     name: str
@@ -8704,7 +8742,7 @@ def _read_committed(workspace: Workspace, folder: str, manifest: Mapping[str, An
         return []
 
 
-class Variant(NamedTuple):
+class Variant(Row):
     """A variant as it is; `state` is "current", "edited" (by hand) or "behind" (a refresh was cut off)."""
 
     folder: str
@@ -8910,7 +8948,7 @@ def _describe_new(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
 # --- revisions ------------------------------------------------------------------------------------
 
 
-class Revised(NamedTuple):
+class Revised(Row):
     """What `revise` did: the blueprint before and after, and the variant's current revision."""
 
     before: dict[str, Any]
@@ -9253,7 +9291,7 @@ _BROWSER_FLAGS = (
 # fmt: on
 
 
-class Shot(NamedTuple):
+class Shot(Row):
     """One picture to take: a page's path in the workspace, the fragment of a screen, where it goes."""
 
     page: str
@@ -9414,7 +9452,7 @@ def _write_all(
 # command, its options and the argument vector that the server builds. `patchFile` is `--patch-file`.
 
 
-class Argument(NamedTuple):
+class Argument(Row):
     """One argument: its MCP name (camelCase), its JSON Schema, and how the command line takes it."""
 
     name: str
@@ -9449,7 +9487,7 @@ class Context:
         return self._workspace
 
 
-class Operation(NamedTuple):
+class Operation(Row):
     """One row: an operation that is a command and, where `served`, a tool."""
 
     name: str
@@ -9841,7 +9879,7 @@ _COMMON = (
 )
 
 
-class Invocation(NamedTuple):
+class Invocation(Row):
     """A parsed command line: its row, the values given (not yet checked), and --workspace."""
 
     row: Operation
@@ -10064,7 +10102,7 @@ def run_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> int:
 # else. What the revisions do differently are columns of METHODS; what never changes is rendered only once.
 
 
-class ToolCall(NamedTuple):
+class ToolCall(Row):
     """One `tools/call` in flight; two calls are the same only if they are the same object."""
 
     id: str | int
@@ -10074,31 +10112,31 @@ class ToolCall(NamedTuple):
     revision: str
 
 
-class Send(NamedTuple):
+class Send(Row):
     """Effect: write this line to the client."""
 
     line: bytes
 
 
-class Start(NamedTuple):
+class Start(Row):
     """Effect: start this call and bring its outcome to `Session.finish`."""
 
     call: ToolCall
 
 
-class Cancel(NamedTuple):
+class Cancel(Row):
     """Effect: stop this call; nobody waits for its answer."""
 
     call: ToolCall
 
 
-class Fault(NamedTuple):
+class Fault(Row):
     """Effect: tell the operator about a fault of ours; the client got its -32603."""
 
     trace: str
 
 
-Effect = Any  # Send | Start | Cancel | Fault: a union of classes cannot be written in an alias on 3.9
+Effect = Row  # Send | Start | Cancel | Fault: a union of classes cannot be written in an alias on 3.9
 
 
 class Refused(Exception):
@@ -10180,7 +10218,7 @@ _ABSENT: Any = object()
 _ONE_OF_BOTH = " or ".join(REVISIONS)
 
 
-class Message(NamedTuple):
+class Message(Row):
     """A well-formed message; without `id` a notification. A request that is answered has its revision."""
 
     id: Any
@@ -10280,7 +10318,7 @@ def _render_error(refused: Refused) -> bytes:
 _CACHE = {"ttlMs": LIST_TTL_MS, "cacheScope": "public"}  # of what never changes, in the modern revision
 
 
-class Facts(NamedTuple):
+class Facts(Row):
     """What the results are made of: the tools as `tools/list` shows them, who we are, how to use us."""
 
     tools: Sequence[Mapping[str, Any]]
@@ -10488,7 +10526,7 @@ def on_tools_call(session: Session, request: Message) -> list[Effect]:
     return session.fly(call)
 
 
-class Method(NamedTuple):
+class Method(Row):
     """A row: who answers, the fixed members of the result in each revision (None: no such method there)."""
 
     answer: Callable[[Session, Message], list[Effect]]
@@ -10543,7 +10581,7 @@ TERMINAL_HINT = (
 )
 
 
-class Limits(NamedTuple):
+class Limits(Row):
     """The server's limits; other values are for tests."""
 
     workers: int = WORKERS_MAX

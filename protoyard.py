@@ -9870,12 +9870,19 @@ OPERATIONS: tuple[Operation, ...] = (
 # ======================================================================
 # §16 cli: parser from the rows, execute, printing for people
 # ======================================================================
-# Rules: uses §01-07, §15; knows rows only as they are handed in. argparse only splits: every value stays a
-# string until §04 has judged it, so that all problems come at once. `execute` is the one entry of both doors.
+# Rules: uses §01-07, §15; knows rows only as they are handed in. `parse_command_line` only splits, by hand since
+# argparse would be an eighth of every start: every value stays a string until §04 has judged it, so that all
+# problems come at once. `execute` is the one entry of both doors.
 
 _COMMON = (
-    ("--workspace", "DIR", "the folder to work in (default: PROTOYARD_WORKSPACE, else the current one)"),
-    ("--json", None, "print the envelope as JSON"),
+    Argument(
+        "workspace",
+        {
+            "type": "string",
+            "description": "The folder to work in; default: PROTOYARD_WORKSPACE, else the current one.",
+        },
+    ),
+    Argument("json", {"type": "boolean", "description": "Print the envelope as JSON."}),
 )
 
 
@@ -9887,45 +9894,55 @@ class Invocation(Row):
     workspace: str | None
 
 
-def _build_parser(row: Operation) -> Any:
-    from argparse import ArgumentParser, HelpFormatter
-
-    class Parser(ArgumentParser):
-        def error(self, message: str) -> None:
-            raise Failure("invalid_arguments", message, f"see: protoyard {row.command} --help")
-
-    parser = Parser(
-        prog=f"protoyard {row.command}",
-        description=row.description,
-        allow_abbrev=False,
-        # A fixed width: to ask the terminal for its own, argparse imports shutil at every start.
-        formatter_class=lambda prog: HelpFormatter(prog, width=HELP_WIDTH_CHARS),
-    )
-    for argument in row.arguments:
-        text = argument.schema["description"].replace("%", "%%")
-        if argument.positional:
-            parser.add_argument(argument.name, nargs="?", metavar=argument.name.upper(), help=text)
-        elif argument.schema["type"] == "boolean":
-            parser.add_argument(
-                argument.option, dest=argument.name, action="store_true", default=None, help=text
-            )
-        else:
-            name = argument.schema["type"].upper() if "enum" not in argument.schema else "NAME"
-            parser.add_argument(argument.option, dest=argument.name, metavar=name, help=text)
-    for option, metavar, text in _COMMON:
-        more = {"metavar": metavar} if metavar else {"action": "store_true"}
-        parser.add_argument(option, dest=f"common {option}", help=text, **more)
-    return parser
-
-
-_PARSERS: dict[str, Any] = {}  # by command; building one costs more than using it
-
-
 def _typed(argument: Argument, given: Any) -> Any:
     """What an option's text means under its schema; text that is no integer stays text, for §04 to refuse."""
     if argument.schema["type"] == "integer" and re.fullmatch("-?[0-9]{1,20}", given):
         return int(given)
     return given
+
+
+def _split_words(words: Sequence[str], row: Operation) -> tuple[dict[str, Any], list[str]]:
+    """The text given for each argument by its name, and what is wrong with the words."""
+    options = {argument.option: argument for argument in (*row.arguments, *_COMMON)}
+    free = [argument.name for argument in row.arguments if argument.positional]
+    given: dict[str, Any] = {}
+    problems: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        option, equals, text = word.partition("=")
+        argument = options.get(option) if word.startswith("--") else None
+        if word == "--" or not word.startswith("-") or word == "-":
+            for value in rest if word == "--" else [word]:
+                problems += [] if free else [f"{value}: is one argument too many (quote a brief)"]
+                given.update({free.pop(0): value} if free else {})
+            rest = [] if word == "--" else rest
+        elif argument is None:
+            guess = nearest(option, options)
+            problems.append(f"{word}: is no option" + (f"; did you mean {guess}?" if guess else ""))
+        elif argument.schema["type"] == "boolean":
+            problems += [f"{option}: takes no value"] if equals else []
+            given[argument.name] = True
+        elif equals or (rest and not rest[0].startswith("--")):
+            given[argument.name] = text if equals else rest.pop(0)
+        else:
+            problems.append(f"{option}: needs a value")
+    return given, problems
+
+
+def render_command_help(row: Operation) -> str:
+    """What `protoyard COMMAND --help` prints."""
+    from textwrap import fill
+
+    positionals = [argument for argument in row.arguments if argument.positional]
+    usage = " ".join(["usage: protoyard", row.command, "[OPTION...]", *(a.name.upper() for a in positionals)])
+    lines = []
+    for argument in (*row.arguments, *_COMMON):
+        kind = argument.schema["type"].upper() if not argument.positional else ""
+        value = "" if kind == "BOOLEAN" else " " + "|".join(argument.schema.get("enum", [kind]))
+        name = argument.name.upper() if argument.positional else argument.option + value
+        lines.append(["  " + name.rstrip(), argument.schema["description"]])
+    return f"{usage}\n\n{fill(row.description, HELP_WIDTH_CHARS)}\n\n{render_columns(lines)}"
 
 
 def find_row(command: str, rows: Sequence[Operation]) -> Operation:
@@ -9941,20 +9958,12 @@ def find_row(command: str, rows: Sequence[Operation]) -> Operation:
 def parse_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> Invocation:
     """The invocation that `argv` (command first) spells; Failure unknown_tool or invalid_arguments."""
     row = find_row(argv[0], rows)
-    parser = _PARSERS.get(row.command) or _PARSERS.setdefault(row.command, _build_parser(row))
-    # What follows the first `--` is dealt out here: argparse has treated the mark differently over the years.
-    mark = argv.index("--") if "--" in argv else len(argv)
-    found, extra = parser.parse_known_args(list(argv[1:mark]))
-    given = {name: value for name, value in vars(found).items() if value is not None}
-    free = [a.name for a in row.arguments if a.positional and a.name not in given]
-    given.update(zip(free, argv[mark + 1 :]))
-    extra += argv[mark + 1 :][len(free) :]
+    given, problems = _split_words(argv[1:], row)
     values = {a.name: _typed(a, given[a.name]) for a in row.arguments if a.name in given}
-    if extra:
-        unknown = [f"{word}: is no option of {row.command}, or one argument too many" for word in extra]
-        message = "; ".join(unknown + _argument_problems(row, values))
-        raise Failure("invalid_arguments", message, f"see: protoyard {row.command} --help (quote a brief)")
-    return Invocation(row, values, given.get("common --workspace"))
+    if problems:
+        message = "; ".join(problems + _argument_problems(row, values))
+        raise Failure("invalid_arguments", message, f"see: protoyard {row.command} --help")
+    return Invocation(row, values, given.get("workspace"))
 
 
 def _argument_problems(row: Operation, values: Mapping[str, Any]) -> list[str]:
@@ -10089,6 +10098,10 @@ def run_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> int:
         write_text(sys.stdout, f"protoyard {__version__}")
         return EXIT_DONE
     words = argv[: argv.index("--")] if "--" in argv else argv
+    row = next((row for row in rows if row.command == first), None)
+    if row and ("--help" in words or "-h" in words):
+        write_text(sys.stdout, render_command_help(row))
+        return EXIT_DONE
     call = Call(on_progress=_progress_printer(time.monotonic() + PROGRESS_AFTER_SECONDS))
     envelope = execute(argv, rows=rows, call=call, stdin=lambda: sys.stdin.buffer.read())
     return print_outcome(envelope, rows, "--json" in words)

@@ -7,7 +7,15 @@ from typing import Any
 
 TODAY = date(2026, 6, 15)
 PEOPLE = ("Ada Novak", "Bo Lindqvist", "Chidi Okafor", "Dana Whitfield", "Elif Arslan", "Farid Haddad")
-PLACES = ("North Quay", "Granary Dock", "Tidewater Yard", "Old Lock", "Signal Pier", "Coal Basin", "East Mole")
+PLACES = (
+    "North Quay",
+    "Granary Dock",
+    "Tidewater Yard",
+    "Old Lock",
+    "Signal Pier",
+    "Coal Basin",
+    "East Mole",
+)
 STREETS = ("Mill Lane", "Harbour Road", "Chapel Street", "Station Square")
 FINDINGS = ("Worn hoist rope", "Oil under the gearbox", "Brake pads thin", "Ladder rung loose", "Lamp out")
 STATUSES = ("planned", "in progress", "waiting for parts", "done", "cancelled")
@@ -193,7 +201,9 @@ def _screens() -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def rich_blueprint(letter: str = "a", *, rows: int = 48, rtl: bool = False, lang: str = "en") -> dict[str, Any]:
+def rich_blueprint(
+    letter: str = "a", *, rows: int = 48, rtl: bool = False, lang: str = "en"
+) -> dict[str, Any]:
     """A blueprint with every screen type; `letter` picks one of six looks, `rtl` turns the page around."""
     layout, palette, corners, density, mode, navigation, detail, entry = LOOKS[letter]
     screens = _screens()

@@ -1,7 +1,7 @@
-"""Whole conversations as files: what a client writes and what it must get, for every row of the wire contract.
+"""Whole conversations as files: what a client writes and what it gets, for every row of the wire contract.
 
     # words         a remark; the first one says what the file is about
-    @modern         for this revision only (@legacy); without it and with a $ the file is played in both
+    @modern         for this revision only (@legacy); without it, and with a $, it is played in both
     @whole          not cut in two (the answer is too costly to be made a hundred times)
     @read-only      the server's workspace may not be written (@no-workspace: there is none)
     -> LINE         the client writes the line and a newline
@@ -12,11 +12,11 @@
 
 In all lines $VERSION is the member of `_meta` that names the revision, $REVISION its name, $MORE what every
 modern result has besides (nothing in the legacy one), $CACHE what a modern list has besides. In a pattern "*"
-is any value but null, "~words" a string that holds the words, a member "*" stands for any others, and an object
-in the place of a string is what the string holds as JSON. `sleep` runs until the end of the input.
+is any value but null, "~words" a string that holds the words, a member "*" stands for any others, and an
+object in the place of a string is what the string holds as JSON. `sleep` runs until the end of the input.
 
-Each is played without input and output, in one piece, byte by byte and cut in two at every place (in long lines
-near their ends), and once by a real process.
+Each is played without input and output: in one piece, byte by byte and cut in two at every place (in long
+lines near their ends), and once by a real process.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import server_rows
 from conftest import LEGACY, MODERN, run_process
 
 import protoyard
-from protoyard import Cancel, Call, Failure, Send, Session, Start
+from protoyard import Call, Cancel, Failure, Send, Session, Start
 
 FILES = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
 ROWS = {row.name: row for row in server_rows.ROWS}

@@ -234,6 +234,11 @@ PICTURE_NAME = "picture.png"
 PICTURE_MAX_BYTES = 16 * MIB
 HELP_WIDTH_CHARS = 100
 
+# A promoted project (TOOLS §7): where it goes, its record of itself, the version of vite that was tried.
+APPS_DIR = "apps"
+PROJECT_RECORD_NAME = ".protoyard.json"
+VITE_VERSION = "8.4.0"
+
 # The blueprint (TOOLS §3). The prototype's "today" is a constant, a Monday: equal briefs give equal bytes.
 AS_OF_DATE = "2026-06-15"
 ID_MAX_CHARS = 48
@@ -7219,7 +7224,6 @@ function watchOf(field, value) {
 """,
     "store": r"""
 // The data: what the blueprint brought, changed in memory and kept in the browser's storage where that is allowed.
-// listRecords, getRecord, saveRecord and removeRecord are the whole interface: a real back end can stand in.
 function loadData() {
   const kept = storage("getItem") || {};
   const saved = new Map(kept.data);
@@ -7248,10 +7252,12 @@ function storage(action, value) {
   }
 }
 
-function changed() {
+// A project made of this page has a back end, which is told of each record that changed and then keeps it.
+function changed(entity, id) {
   forgetCaches();
+  if (app.backend && entity) app.backend.changed(entity, id);
   storage("setItem", {
-    data: [...app.data],
+    data: app.backend ? [] : [...app.data],
     settings: [...app.settings],
     seen: [...app.seen],
     log: app.log.slice(-200)
@@ -7292,11 +7298,11 @@ function saveRecord(entity, record, what) {
   if (before) records[place(record.id)] = record;
   else records.unshift(record);
   app.log.push([entity.id, record.id, what]);
-  changed();
+  changed(entity, record.id);
   return () => {
     records.splice(place(record.id), 1, ...(before ? [before] : []));
     app.log.push([entity.id, record.id, t("undone")]);
-    changed();
+    changed(entity, record.id);
   };
 }
 
@@ -7304,10 +7310,10 @@ function removeRecord(entity, id) {
   const records = app.data.get(entity.id);
   const place = records.findIndex(one => one.id === id);
   const [before] = records.splice(place, 1);
-  changed();
+  changed(entity, id);
   return () => {
     records.splice(place, 0, before);
-    changed();
+    changed(entity, id);
   };
 }
 
@@ -9661,9 +9667,7 @@ function saveCsv(screen, rows) {
 """,
     "shell": r"""
 // The page itself: the review bar, the product's own bar and menu, and the screen in the middle.
-function start() {
-  const block = byId("blueprint");
-  const { blueprint, words, icons } = JSON.parse(block.textContent);
+function start({ blueprint, words, icons, digest }) {
   Object.assign(app, {
     root: document.documentElement,
     words: new Map(Object.entries(words)),
@@ -9672,7 +9676,7 @@ function start() {
     drafts: new Map(),
     tones: new Map(),
     lang: blueprint.lang,
-    digest: block.dataset.digest,
+    digest,
     narrow: isNarrow(),
     toastAge: 0
   });
@@ -9795,9 +9799,10 @@ function onReset() {
   app.route = { screen: app.route.screen, record: "", params: new URLSearchParams() };
   if (!maySee(app.route.screen)) app.route.screen = homeScreen();
   setParams({});
+  if (app.backend) return app.backend.reset();
   loadData();
   render(false);
-  say(t("was_reset"));
+  return say(t("was_reset"));
 }
 
 function stepHref(flow, number) {
@@ -10050,7 +10055,8 @@ def _lighten(text: str) -> str:
 @once
 def _script() -> str:
     parts = _lighten("".join(PAGE_JS_PARTS.values()))
-    return f'\n(function () {{\n"use strict";\nconst app = {{}};\n{parts}start();\n}})();\n'
+    data = '{ ...JSON.parse(byId("blueprint").textContent), digest: byId("blueprint").dataset.digest }'
+    return f'\n(function () {{\n"use strict";\nconst app = {{}};\n{parts}start({data});\n}})();\n'
 
 
 def _style(*assets: str) -> str:
@@ -10857,6 +10863,553 @@ def _verify_once(workspace: Workspace, path: str, call: Call | None) -> dict[str
 
 
 # ======================================================================
+# §13 handover: a prototype as a project that engineers carry on
+# ======================================================================
+# Rules: uses §01-07, §11-12. The first half makes text of a blueprint and touches nothing: one code runs the
+# page and the project, whose modules are §11's table of parts with import and export lines made from it. The
+# second half puts a project in its place, whole or not at all, and runs pnpm there.
+
+STACKS = ("static", "vite")
+
+PROJECT_HTML = r"""<!doctype html>
+<html lang="$lang" dir="$dir" data-palette="$palette" data-layout="$layout" data-density="$density"
+  data-corners="$corners" data-mode="$mode">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy"
+  content="default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>$title</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="styles.css">
+<script type="module" src="src/main.js"></script>
+</head>
+<body>
+<!-- Seen while nothing has started: from disk, without JavaScript. src/main.js removes it. -->
+<main class="start-notice" id="start-notice" lang="en" dir="ltr">
+<h1>$title</h1>
+<p>Opened as a file, this project cannot load its parts: it has to be served.
+Run this in its folder, then open <a href="$address">$address</a> in a browser with JavaScript.</p>
+<pre>$commands</pre>
+</main>
+</body>
+</html>
+"""
+
+PROJECT_CSS = r"""
+/* The notice of a page that has not started. It waits a moment, so as not to flash up on a good start. */
+.start-notice { max-width: 40rem; margin: 12vh auto; padding: 1.5rem; animation: start-notice .2s .5s both; }
+.start-notice h1 { margin-bottom: 1rem; font-size: var(--xxl); }
+.start-notice pre { padding: 1rem; border-radius: var(--r); background: var(--sunken); overflow: auto; }
+@keyframes start-notice { from { opacity: 0; } }
+"""
+
+# The modules that only a project has. app.js holds what the others share.
+PROJECT_JS: Mapping[str, str] = {
+    "app": r"""
+// What the modules share: the blueprint with its look-ups, the records, the route, parts of the page.
+export const app = {};
+""",
+    "data": r"""
+// The data. list, get, save and remove are all that the application knows of it: put a real back end behind
+// these four, and nothing else has to change. As it comes, records are read from data/*.json, and what is
+// changed stays in this browser. An entity is named by its id, a record is an object with an id, and each
+// function is asynchronous.
+import { dataFiles, digest } from "./files.js";
+
+const place = "protoyard:" + digest + ":records";
+const changes = readChanges();
+const seeds = new Map();
+
+// What was saved (a record) or removed (null) in this browser, by entity and id. Storage may be forbidden.
+function readChanges() {
+  try {
+    return new Map(JSON.parse(window.localStorage.getItem(place)));
+  } catch (error) {
+    return new Map();
+  }
+}
+
+function keepChange(entity, id, record) {
+  changes.delete(entity + "/" + id);
+  changes.set(entity + "/" + id, record);
+  try {
+    window.localStorage.setItem(place, JSON.stringify([...changes]));
+  } catch (error) {
+    return; // forbidden or full: the change lasts until the page is loaded anew
+  }
+}
+
+async function readSeeds(entity) {
+  if (!dataFiles.has(entity)) throw new Error("there is no entity " + entity);
+  const response = await fetch(dataFiles.get(entity));
+  if (!response.ok) throw new Error("data of " + entity + ": status " + response.status);
+  return response.json();
+}
+
+// All records of an entity, those that were made here first.
+export async function list(entity) {
+  if (!seeds.has(entity)) seeds.set(entity, await readSeeds(entity));
+  const records = new Map(seeds.get(entity).map((record) => [record.id, record]));
+  const made = [];
+  for (const [name, record] of changes) {
+    const [owner, id] = name.split("/");
+    if (owner !== entity) continue;
+    if (!record) records.delete(id);
+    else if (records.has(id)) records.set(id, record);
+    else made.unshift(record);
+  }
+  return [...made, ...records.values()];
+}
+
+// One record, null when it is not there.
+export async function get(entity, id) {
+  return (await list(entity)).find((record) => record.id === id) || null;
+}
+
+// Stores a record, a new one or another state of one that is there, and returns it.
+export async function save(entity, record) {
+  keepChange(entity, record.id, record);
+  return record;
+}
+
+export async function remove(entity, id) {
+  keepChange(entity, id, null);
+}
+
+// For the review bar's reset alone: forgets what was changed here. With a real back end it has nothing to do.
+export async function reset() {
+  changes.clear();
+  window.localStorage.removeItem(place);
+}
+""",
+    "main": r"""
+// Reads the blueprint and the records, then starts the application. What changes there goes to the data.
+import { app } from "./app.js";
+import { list, remove, reset, save } from "./data.js";
+import { blueprintFile, digest } from "./files.js";
+import { t } from "./format.js";
+import { icons } from "./icons.js";
+import { start } from "./shell.js";
+import { getRecord } from "./store.js";
+import { toast } from "./ui.js";
+import { words } from "./words.js";
+
+const notice = document.getElementById("start-notice");
+
+async function read() {
+  const response = await fetch(blueprintFile);
+  if (!response.ok) throw new Error("blueprint.json: status " + response.status);
+  const blueprint = await response.json();
+  for (const entity of blueprint.entities) entity.records = await list(entity.id);
+  return blueprint;
+}
+
+function begin(blueprint) {
+  notice.remove();
+  app.backend = { changed: onChanged, reset: onReset };
+  start({ blueprint, words, icons, digest });
+}
+
+// A record was made, changed or removed on a screen.
+function onChanged(entity, id) {
+  const record = getRecord(entity.id, id);
+  entity.records = app.data.get(entity.id);
+  const done = record ? save(entity.id, record) : remove(entity.id, id);
+  done.catch(() => toast(t("not_saved")));
+}
+
+async function onReset() {
+  await reset();
+  window.location.reload();
+}
+
+function onFailure(error) {
+  notice.querySelector("p").textContent = "The application could not start: " + error.message;
+  console.error(error);
+}
+
+read().then(begin).catch(onFailure);
+""",
+}
+
+PROJECT_README = r"""# $title
+
+$question
+
+> $brief
+
+A web application made from a prototype: its screens work, its records are fictional.
+
+## Run it
+
+```sh
+$commands
+```
+
+Then open <$address>. $run_note
+
+## What is where
+
+| file | what it is |
+| --- | --- |
+| `index.html`, `styles.css` | the page around the screens, and how they look |
+| `src/main.js` | the start: reads the blueprint and the records |
+| `src/data.js` | the data: `list`, `get`, `save`, `remove` |
+| `src/shell.js` | the bars and the menu around the screens |
+| `src/*.js` | the screens by kind, and what they are made of; `src/words.js` has their words |
+| `data/*.json` | the records, one file an entity |
+| `blueprint.json` | roles, entities, fields, screens and flows: what the screens are drawn from |
+| `schema.sql` | the same entities as SQLite tables with keys, checks and all records |
+| `.protoyard.json` | where each file came from, with its digest: what has been changed since shows |
+
+## What comes next
+
+1. Put a real back end behind the four functions of `src/data.js`; as they come, changes stay in the browser.
+   `sqlite3 app.db < schema.sql` makes a database to start from.
+2. Add signing in, and check rights where the data is kept: the roles here only choose what is seen.
+3. Take the review bar out of `src/shell.js` once nobody reviews, and its mark once the records are real.
+4. A field or a screen is changed in `blueprint.json`; a field also in `schema.sql` and `data/`.
+
+## Where it came from
+
+Protoyard $version, prototype `$slug`, variant `$variant`, revision $revision$edited.
+`blueprint.json` has the digest `$digest`.
+"""
+
+PROJECT_IGNORE = """\
+node_modules/
+dist/
+*.db
+.DS_Store
+"""
+
+# How a stack is run: the commands in its folder, where it is then to be seen, what else to say.
+_RUNNING: Mapping[str, tuple[tuple[str, ...], str, str]] = {
+    "static": (
+        ("python3 -m http.server",),
+        "http://localhost:8000/",
+        "Any web server will do: there is nothing to build and nothing to install.",
+    ),
+    "vite": (
+        ("pnpm install", "pnpm dev"),
+        "http://localhost:5173/",
+        "`pnpm build` writes `dist/`, which any web server can serve. vite is all that `package.json` asks for.",
+    ),
+}
+
+
+def render_run(stack: str, target: str, *, installed: bool) -> str:
+    """The command line that starts a project from the workspace's folder."""
+    folder = target if re.fullmatch(r"[\w./-]+", target) else f'"{target}"'
+    commands = _RUNNING[stack][0][1 if installed else 0 :]
+    return " && ".join([f"cd {folder}", *commands])
+
+
+# --- modules: the runtime's parts with import and export lines ------------------------------------
+
+
+def _free_names(function: str) -> set[str]:
+    """The names that a function of the runtime uses and does not bind itself: what it may have to import."""
+    code = re.sub(r"^ *//.*", "", function, flags=re.MULTILINE)
+    bound = re.findall(r"const (\w+|[\[{][^=]*[\]}]) =", code) + re.findall(r"^function \w+\((.*)\) \{", code)
+    plain = re.sub(r'"(?:[^"\\\n]|\\.)*"|/[\w|]+/', '""', code)
+    # Calls are looked for in the whole text: a quotation mark in a pattern may hide what follows it.
+    used = re.findall(r"(?:(?<![.\w])|(?<=\.\.\.))(\w+)\(", code)
+    used += re.findall(r"(?:(?<![.\w])|(?<=\.\.\.))(\w+)(?![\w:])", plain)
+    # Of `{ icon: name, kind = "" }` it is name and kind that are bound.
+    names = (re.sub("= [^,}]*", "", listed) for listed in bound)
+    return set(used).difference(*(re.findall(r"\w+\b(?!:)", listed) for listed in names))
+
+
+@once
+def render_modules() -> dict[str, str]:
+    """The runtime's parts as ES modules by file name: all is exported, and imported where it is used."""
+    given = {part: re.findall(r"^function (\w+)", text, re.MULTILINE) for part, text in PAGE_JS_PARTS.items()}
+    modules = {}
+    for part, text in PAGE_JS_PARTS.items():
+        chunks = re.split(r"^(?=function )", text, flags=re.MULTILINE)
+        used = set().union(*map(_free_names, chunks[1:]))
+        needed = {"app": ["app"], **{other: given[other] for other in given if other != part}}
+        lines = [
+            f'import {{ {", ".join(name for name in names if name in used)} }} from "./{other}.js";\n'
+            for other, names in needed.items()
+            if used.intersection(names)
+        ]
+        body = re.sub(r"^function ", "export function ", text.strip("\n"), flags=re.MULTILINE)
+        modules[f"src/{part}.js"] = "".join([*lines, "\n" if lines else "", body, "\n"])
+    return modules
+
+
+def _data_file(entity: Mapping[str, Any]) -> str:
+    """An entity's file; the names that Windows keeps for its devices get a mark that no id ends with."""
+    device = re.fullmatch("con|prn|aux|nul|(com|lpt)[0-9]", entity["id"])
+    return f"data/{entity['id']}{'_' if device else ''}.json"
+
+
+def _render_files_module(blueprint: Mapping[str, Any]) -> str:
+    """The module that says where blueprint and records lie; written out, so that bundlers find them too."""
+    rows = [
+        f'  ["{entity["id"]}", new URL("../{_data_file(entity)}", import.meta.url)],\n'
+        for entity in blueprint["entities"]
+    ]
+    return (
+        "// Where blueprint and records lie. The digest tells this project's storage from that of others.\n"
+        f'export const digest = "{digest(blueprint)}";\n'
+        f'export const blueprintFile = new URL("../{BLUEPRINT_NAME}", import.meta.url);\n'
+        f"export const dataFiles = new Map([\n{''.join(rows)}]);\n"
+    )
+
+
+def _render_table_module(name: str, about: str, table: Mapping[str, Any]) -> str:
+    return f"// {about}\nexport const {name} = {render_document(table).rstrip()};\n"
+
+
+# --- schema.sql: tables, keys, checks and all records ---------------------------------------------
+
+# By field type: the column's type and its check; IS and the type "null" let an empty value pass.
+_SQL_NUMBER = ("NUMERIC", "typeof({0}) IN ('integer', 'real', 'null')")
+_SQL_TYPES: Mapping[str, tuple[str, str]] = {
+    "number": _SQL_NUMBER,
+    "money": _SQL_NUMBER,
+    "percent": _SQL_NUMBER,
+    "duration": _SQL_NUMBER,
+    "rating": ("INTEGER", f"{{0}} IN ({', '.join(map(str, range(1, RATING_MAX + 1)))})"),
+    "boolean": ("INTEGER", "{0} IN (0, 1)"),
+    "date": ("TEXT", "{0} IS date({0})"),
+    "datetime": ("TEXT", "{0} IS strftime('%Y-%m-%dT%H:%M', {0})"),
+    "tags": ("TEXT", "{0} GLOB '[[]*]'"),
+}
+
+
+def _sql_value(value: Any) -> str:
+    """A value as an SQL literal; what is empty is NULL, a list is its JSON text."""
+    if value in ("", [], None):
+        return "NULL"
+    if isinstance(value, (bool, int, float)):
+        return render_json(int(value) if isinstance(value, bool) else value)
+    text = value if isinstance(value, str) else render_json(value)
+    # A NUL would end the statement for whoever reads it.
+    return "'" + text.replace("'", "''").replace("\0", "' || char(0) || '") + "'"
+
+
+def _sql_table(entity_id: str) -> str:
+    """A quoted table name; those that begin as SQLite's own get a mark that no id begins with."""
+    return f'"{"_" if entity_id.startswith("sqlite_") else ""}{entity_id}"'
+
+
+def _sql_checks(field: Mapping[str, Any], values: Sequence[Any]) -> Iterator[str]:
+    """A column's conditions. Seeded rows may lack what a form asks for: then there is no such condition."""
+    column, kind = f'"{field["id"]}"', field["type"]
+    given = [value for value in values if value not in ("", [], None)]
+    if field.get("required") and len(given) == len(values):
+        yield "NOT NULL"
+    if kind in _SQL_TYPES:
+        yield f"CHECK ({_SQL_TYPES[kind][1].format(column)})"
+    if kind in CHOICE_TYPES:
+        yield f"CHECK ({column} IN ({', '.join(map(_sql_value, field['values']))}))"
+    if "min" in field and all(value >= field["min"] for value in given):
+        yield f"CHECK ({column} >= {_sql_value(field['min'])})"
+    if "max" in field and all(value <= field["max"] for value in given):
+        yield f"CHECK ({column} <= {_sql_value(field['max'])})"
+
+
+def _render_sql_column(field: Mapping[str, Any], values: Sequence[Any], before: Iterable[str]) -> str:
+    """A column's line; a reference to a table that is not there `before` is checked at the end only."""
+    parts = [f'"{field["id"]}"', _SQL_TYPES.get(field["type"], ("TEXT",))[0], *_sql_checks(field, values)]
+    if field.get("default", "") != "":
+        parts.append(f"DEFAULT ({_sql_value(field['default'])})")
+    if field["type"] == "ref":
+        parts.append(f'REFERENCES {_sql_table(field["entity"])} ("id")')
+        parts += [] if field["entity"] in before else ["DEFERRABLE INITIALLY DEFERRED"]
+    return " ".join(parts)
+
+
+def _render_sql_table(entity: Mapping[str, Any], before: Iterable[str]) -> str:
+    table, fields, records = _sql_table(entity["id"]), entity["fields"], entity["records"]
+    columns = ['"id" TEXT PRIMARY KEY NOT NULL']
+    for field in fields:
+        values = [record.get(field["id"], "") for record in records]
+        columns.append(_render_sql_column(field, values, before))
+    text = f"CREATE TABLE {table} (\n  " + ",\n  ".join(columns) + "\n);\n"
+    for field in fields:
+        if field["type"] == "ref":  # the dot keeps an index's name from being a table's
+            text += f'CREATE INDEX "{entity["id"]}.{field["id"]}" ON {table} ("{field["id"]}");\n'
+    names = ["id", *(field["id"] for field in fields)]
+    rows = ["(" + ", ".join(_sql_value(record.get(name, "")) for name in names) + ")" for record in records]
+    if rows:
+        quoted = ", ".join(f'"{name}"' for name in names)
+        text += f"INSERT INTO {table} ({quoted}) VALUES\n  " + ",\n  ".join(rows) + ";\n"
+    return text
+
+
+def render_sql(blueprint: Mapping[str, Any]) -> str:
+    """A blueprint whose records are filled as an SQLite script: its entities' tables, checks and all rows.
+
+    What is referred to comes first where that is possible; references in a circle are checked at the end.
+    """
+    tables, before, left = [], [], list(blueprint["entities"])
+    while left:
+        names = {entity["id"] for entity in left}
+        free = (
+            entity
+            for entity in left
+            if all(field.get("entity") not in names - {entity["id"]} for field in entity["fields"])
+        )
+        entity = next(free, left[0])
+        left.remove(entity)
+        tables.append(_render_sql_table(entity, before))
+        before.append(entity["id"])
+    body = "\n".join(tables)
+    head = "-- SQLite. Dates are ISO 8601 text, durations minutes, booleans 0 and 1, tags JSON lists.\n"
+    return f"{head}PRAGMA foreign_keys = ON;\nBEGIN;\n\n{body}\nCOMMIT;\n"
+
+
+# --- the whole project ----------------------------------------------------------------------------
+
+
+def _markdown(text: str) -> str:
+    """Text for one line of Markdown that shows as it is."""
+    line = " ".join(clean_text(text).split())
+    return re.sub(r"[\\`*_\[\]<>~$]|&(?=#?\w+;)|^[-+#]|^\d+(?=[.)])", r"\\\g<0>", line)
+
+
+def _render_package(slug: str) -> str:
+    build = "vite build --base ./ --assetsInlineLimit 0"
+    package = {
+        "name": slug,
+        "private": True,
+        "version": "0.0.0",
+        "type": "module",
+        "scripts": {"dev": "vite", "build": build, "preview": "vite preview"},
+        "devDependencies": {"vite": VITE_VERSION},
+    }
+    return render_document(package)
+
+
+def _render_readme(blueprint: Mapping[str, Any], stack: str, source: Mapping[str, Any]) -> str:
+    commands, address, note = _RUNNING[stack]
+    values = {
+        **source,
+        "title": _markdown(blueprint["title"]),
+        "question": _markdown(blueprint["variant"]["question"]),
+        "brief": _markdown(blueprint["brief"]),
+        "commands": "\n".join(commands),
+        "address": address,
+        "run_note": note,
+        "version": __version__,
+        "edited": ", edited by hand since" if source.get("edited") else "",
+    }
+    return _fill(PROJECT_README, values).lstrip("\n")
+
+
+def _render_index(blueprint: Mapping[str, Any], stack: str) -> str:
+    commands, address, _ = _RUNNING[stack]
+    head = {"lang": blueprint["lang"], "dir": blueprint["dir"], "title": _text(blueprint["title"])}
+    values = {**blueprint["theme"], **head, "address": address, "commands": "\n".join(commands)}
+    return _fill(PROJECT_HTML, values)
+
+
+def render_project(blueprint: dict[str, Any], *, stack: str, source: Mapping[str, Any]) -> dict[str, str]:
+    """Every file of a project by its path: the text of a valid blueprint, whose records are filled.
+
+    `source` is {"slug", "variant", "revision", "digest", "edited" if so}, where the blueprint came from.
+    """
+    text = render_blueprint(blueprint)
+    bp, theme = parse_json(text), blueprint["theme"]
+    styles = (TOKENS_CSS, PALETTE_CSS[theme["palette"]], PAGE_CSS, LAYOUT_CSS[theme["layout"]], PROJECT_CSS)
+    words, icons = words_for(bp["lang"]), json.loads(PAGE_ICONS)
+    files = {
+        "README.md": _render_readme(bp, stack, source),
+        PAGE_NAME: _render_index(bp, stack),
+        "styles.css": "".join(styles).lstrip("\n"),
+        **{f"src/{name}.js": module.lstrip("\n") for name, module in PROJECT_JS.items()},
+        "src/files.js": _render_files_module(bp),
+        "src/words.js": _render_table_module("words", "The words of the interface.", words),
+        "src/icons.js": _render_table_module("icons", "The drawings: paths in a square of 24 by 24.", icons),
+        **render_modules(),
+        **{_data_file(entity): render_document(entity["records"]) for entity in bp["entities"]},
+        BLUEPRINT_NAME: text,
+        "schema.sql": render_sql(bp),
+        ".gitignore": PROJECT_IGNORE,
+    }
+    if stack == "vite":
+        files["package.json"] = _render_package(source["slug"])
+    digests = {path: _digest_text(files[path]) for path in sorted(files)}
+    record = {"protoyard": __version__, "stack": stack, "source": dict(source), "files": digests}
+    return {**files, PROJECT_RECORD_NAME: render_document(record)}
+
+
+def _digest_text(text: str) -> str:
+    import hashlib
+
+    return "sha256:" + hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+# --- putting it in its place ----------------------------------------------------------------------
+
+
+def check_target(workspace: Workspace, target: str) -> None:
+    """Failure already_exists unless the target is missing or an empty folder, and folders are above it."""
+    parts = target.split("/")
+    for depth in range(1, len(parts) + 1):
+        path = "/".join(parts[:depth])
+        kind = workspace.kind(path)
+        if kind == "missing":
+            return
+        if kind != "folder" or (path == target and workspace.read_names(path)):
+            what = "and is not empty" if kind == "folder" else "and is no folder"
+            hint = "name another place: --target DIR"
+            raise Failure("already_exists", f"{path} is there already {what}", hint)
+
+
+def write_project(workspace: Workspace, call: Call, target: str, files: Mapping[str, str]) -> None:
+    """Puts a project's files in the target, which appears whole or not at all; steps `stage` and `rename`."""
+    call.step("stage")
+    with workspace.lock(call):
+        recover(workspace, call)
+        with workspace.stage(call) as stage:
+            for path, text in files.items():
+                stage.write(path, text.encode("utf-8"))
+            call.step("rename")
+            stage.publish(target)
+
+
+def _is_bare_script(path: str) -> bool:
+    """A script without a first line that says by what to run it, as npm installs pnpm 12; a shell knows."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(2)
+    except OSError:  # it may be run and not read: a program
+        return False
+    return start.startswith(b"#") and start != b"#!"
+
+
+def find_pnpm(environ: Mapping[str, str]) -> list[str]:
+    """How pnpm is called: its absolute path, found on PATH; Failure missing_dependency without it."""
+    names = ["pnpm.cmd", "pnpm.exe"] if os.name == "nt" else ["pnpm"]
+    for folder in filter(os.path.isabs, environ.get("PATH", "").split(os.pathsep)):
+        for path in (os.path.join(folder, name) for name in names):
+            if os.path.isfile(path) and os.access(path, os.X_OK):
+                return ["/bin/sh", path] if os.name != "nt" and _is_bare_script(path) else [path]
+    hint = "install pnpm (https://pnpm.io), or leave install out and install later"
+    raise Failure("missing_dependency", "install needs pnpm, which is not on PATH; nothing was written", hint)
+
+
+def run_install(workspace: Workspace, call: Call, pnpm: Sequence[str], target: str) -> None:
+    """Installs what a project depends on, without the lock; step `install`. May be dependency_failed."""
+    call.step("install")
+    # A workspace of pnpm's further up is left alone: only the target is installed and written to.
+    ran = run_child(call, [*pnpm, "install", "--ignore-workspace"], cwd=workspace.absolute(target))
+    if ran.status != 0:
+        said = redact((ran.stdout + b"\n" + ran.stderr).decode("utf-8", "replace"))
+        last = "\n".join(line for line in said.splitlines() if line.strip())[-LAST_WORDS_BYTES:]
+        message = f"pnpm install ended with {ran.status}; the project itself stands in {target}"
+        hint = f"run pnpm install in {target} yourself"
+        raise Failure("dependency_failed", f"{message}. It said:\n{last}" if last else message, hint)
+
+
+# ======================================================================
 # §14 browser: find a browser, drive it by its pipe, take screenshots
 # ======================================================================
 # Rules: uses §01-06. One browser per call, spoken to over two pipes (Chrome DevTools Protocol: JSON messages,
@@ -11245,6 +11798,44 @@ def _take_screenshots(context: Context, browser: str, folder: str, shots: Sequen
         raise Failure(failure.code, message, failure.hint) from failure
 
 
+def run_promote(context: Context, values: dict[str, Any]) -> dict[str, Any]:
+    """Make a project of a variant; data: target, stack, files, run, installed, source, dryRun, warnings."""
+    workspace, call, slug, stack = context.workspace, context.call, values["slug"], values["stack"]
+    call.step("check")
+    target = workspace.resolve(values.get("target", f"{APPS_DIR}/{slug}"), field="target", write=True)
+    found = read_variant(workspace, slug, values["variant"])
+    check_target(workspace, target)
+    pnpm = find_pnpm(os.environ) if values["install"] else []
+    blueprint = fill_records(found["blueprint"])[0]
+    edited = {"edited": True} if "edited" in found else {}
+    source = {"slug": slug, "variant": values["variant"], "revision": found["revision"]}
+    source.update(digest=digest(blueprint), **edited)
+    files = render_project(blueprint, stack=stack, source=source)
+    file = f"{found['folder']}/{BLUEPRINT_NAME}"
+    installed = bool(pnpm) and not values["dryRun"]
+    data = {
+        "target": target,
+        "stack": stack,
+        "files": list(files),
+        "run": render_run(stack, target, installed=installed),
+        "installed": installed,
+        "source": source,
+        "dryRun": values["dryRun"],
+        "warnings": [f"{file} was edited by hand since its last revision; it was taken as it is."]
+        if edited
+        else [],
+    }
+    if not values["dryRun"]:
+        write_project(workspace, call, target, files)
+        if pnpm:
+            run_install(workspace, call, pnpm, target)
+        call.step("record")
+        kept = {name: source[name] for name in source if name != "slug"}
+        promotion = {**kept, "target": target, "stack": stack, "installed": installed, "version": __version__}
+        record_promotion(workspace, call, slug, promotion)
+    return data
+
+
 def run_list(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     """One page of prototypes by slug; data: prototypes, and `next` (for `after`) when there are more."""
     return read_list(context.workspace, limit=values["limit"], after=values.get("after", ""))
@@ -11287,6 +11878,11 @@ def _check_quick(values: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem("/brief", "holds white space only; say in a sentence who does what with which things")
 
 
+def _check_promote(values: Mapping[str, Any]) -> Iterator[Problem]:
+    if values.get("install") is True and values.get("stack", STACKS[0]) != "vite":
+        yield Problem("/install", "needs the stack vite: a static project has nothing to install")
+
+
 def _check_show(values: Mapping[str, Any]) -> Iterator[Problem]:
     for name in ("records", "against"):
         if values.get(name) and "variant" not in values:
@@ -11314,6 +11910,22 @@ def _quick_text(data: Mapping[str, Any]) -> str:
     lines += [f"Warning:  {warning}" for warning in data["warnings"]]
     lines += ["", f"Open {data['folder']}/{PAGE_NAME} in a browser."]
     return "\n".join(lines)
+
+
+def _promote_text(data: Mapping[str, Any]) -> str:
+    source = data["source"]
+    whence = f"{source['slug']} {source['variant']}, revision {source['revision']}"
+    lines = [f"{data['target']}  ({data['stack']}, from {whence})", ""]
+    if data["dryRun"]:
+        lines += ["Nothing was written. These files would be:", *(f"  {name}" for name in data["files"]), ""]
+    else:
+        installed = " and what they need" if data["installed"] else ""
+        lines += [
+            f"{len(data['files'])} files{installed}; {data['target']}/README.md says what is where.",
+            "",
+        ]
+    lines += [f"Warning:  {warning}" for warning in data["warnings"]]
+    return "\n".join([*lines, f"Run:  {data['run']}"])
 
 
 def _list_text(data: Mapping[str, Any]) -> str:
@@ -11398,6 +12010,51 @@ OPERATIONS: tuple[Operation, ...] = (
         writes=True,
         idempotent=False,
         check=_check_quick,
+    ),
+    Operation(
+        name="promote",
+        title="Prototype to project",
+        description=(
+            "Turn one variant of a prototype into a project that engineers carry on, in a new folder: "
+            "readable ES modules, styles, data/*.json, the blueprint, schema.sql (SQLite, with keys, checks "
+            "and all records) and a README. `static` needs no build and no package, only a web server; "
+            "`vite` is the same source and a package.json with vite. Answers with the target, its files, the "
+            "command that starts it and where it came from (revision, digest). A valid edit of blueprint.json "
+            "by hand is promoted too, with a warning. Never overwrites: a target with anything in it is "
+            "refused. `install` runs pnpm install there and needs the network; should it fail or take too "
+            "long for one call, the project stays and can be installed by hand. `dryRun` lists the files."
+        ),
+        arguments=(
+            Argument(
+                "slug", {**_SLUG, "description": "The prototype's slug, as `list` gives it."}, True, True
+            ),
+            Argument(
+                "variant", {**_LETTER, "description": "The variant's letter.", "default": VARIANT_LETTERS[0]}
+            ),
+            Argument(
+                "target",
+                {
+                    "type": "string",
+                    "description": "Folder in the workspace, missing or empty; default: apps/<slug>.",
+                },
+            ),
+            Argument(
+                "stack",
+                {
+                    "type": "string",
+                    "description": "static: plain files. vite: with a bundler.",
+                    "enum": list(STACKS),
+                    "default": STACKS[0],
+                },
+            ),
+            Argument("install", _flag("Run pnpm install in the target (stack vite only).")),
+            Argument("dryRun", _flag("Only list the files that would be written.")),
+        ),
+        run=run_promote,
+        render=_promote_text,
+        writes=True,
+        idempotent=False,
+        check=_check_promote,
     ),
     Operation(
         name="list",

@@ -75,6 +75,7 @@ REVISIONS = (MODERN, LEGACY)
 LINE_MAX_BYTES = 320 * KIB
 READ_CHUNK_BYTES = 64 * KIB
 OUTBOX_MAX_BYTES = 64 * MIB
+OUTBOX_RETRY_SECONDS = 0.005  # a pipe that somebody made non-blocking is full
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 JSON_BLANKS = b" \t\r"
@@ -221,9 +222,7 @@ RATING_MAX = 5
 ROLL_BYTES = 8
 HASH_PRIME = 2**61 - 1
 GOLDEN_PERCENT = 62
-CENTS = 100
-FINE = 10_000
-ENDLESS = 10**12
+CENTS, FINE, ENDLESS = 100, 10_000, 10**12
 VAT_PERCENT = 20
 NAME_GROUP = 8
 STAFF_COUNT = 11
@@ -232,16 +231,9 @@ EMPTY_EVERY = 9
 NAME_TRIES = 40
 STEM_CHARS = 5
 FEW_FIELDS = 3
-LENGTH_MAX_MINUTES = 10_000
-QUARTER_MINUTES = 15
-HOUR_MINUTES = 60
-WEEK_DAYS = 7
-WORK_DAYS = 5
-MONTH_DAYS = 30
-YEAR_DAYS = 365
-MADE_DAYS = 18
-DUE_DAYS = 12
-OVER_DAYS = 5
+QUARTER_MINUTES, HOUR_MINUTES, LENGTH_MAX_MINUTES = 15, 60, 10_000
+WEEK_DAYS, WORK_DAYS, MONTH_DAYS, YEAR_DAYS = 7, 5, 30, 365
+MADE_DAYS, DUE_DAYS, OVER_DAYS = 18, 12, 5
 
 # The brief (TOOLS §4): what a first draft holds at most, how long its names are, what a screen shows.
 DRAFT_ENTITIES_MAX = 9
@@ -868,9 +860,9 @@ def describe_problems(problems: Sequence[Problem]) -> str:
 # ======================================================================
 # §05 calls: one running operation: cancel, deadline, progress, commit gate, children
 # ======================================================================
-# Rules: uses §01-03. Only this section starts processes; `start_child` is the choke point. A Call is shared by the
-# thread that works and the threads that may stop it. Whatever makes work visible or starts a process passes the
-# call's gate, which never opens again once the call is stopped: a call that cannot be interrupted is harmless.
+# Rules: uses §01-03. Only this section starts processes; `start_child` is the choke point. A Call is shared
+# by the thread that works and those that may stop it. Whatever makes work visible or starts a process passes
+# the call's gate, which never opens again once the call is stopped: who cannot be interrupted is harmless.
 
 
 class Stopped(Exception):
@@ -909,19 +901,7 @@ class _Gate:
 
 
 class Call:
-    """One running operation: its cancel token, deadline, progress, commit gate and children; safe from any thread."""
-
-    __slots__ = (
-        "_deadline",
-        "_gate",
-        "_on_child",
-        "_on_progress",
-        "_reasons",
-        "_steps",
-        "_token",
-        "children",
-        "current_step",
-    )
+    """One running operation: cancel token, deadline, progress, commit gate, children; for any thread."""
 
     def __init__(
         self,
@@ -930,7 +910,7 @@ class Call:
         on_progress: Callable[[float, float | None, str], None] | None = None,
         on_child: Callable[[], None] | None = None,
     ) -> None:
-        """`deadline` is a time.monotonic(); `on_progress(done, total, message)`; `on_child()` before each child."""
+        """`deadline` is a time.monotonic(); `on_child()` is called before each child starts."""
         self._deadline = deadline
         self._on_progress = on_progress
         self._on_child = on_child
@@ -1021,7 +1001,7 @@ def stop_calls(calls: Sequence[Call], reason: str) -> None:
 
 
 class ChildResult(NamedTuple):
-    """How a child ended: its exit status (negative: the signal; None: over its time), the ends of its outputs."""
+    """How a child ended: exit status (negative: the signal; None: over its time), the ends of its outputs."""
 
     status: int | None
     stdout: bytes
@@ -1111,7 +1091,7 @@ class Child:
             raise Failure("dependency_failed", self._last_words("no longer listens")) from None
 
     def receive(self, seconds: float) -> bytes:
-        """What the child wrote to its descriptor 4; Failure dependency_failed at its end or after `seconds`."""
+        """What the child wrote to descriptor 4; Failure dependency_failed at its end or after `seconds`."""
         import select
 
         deadline = time.monotonic() + seconds
@@ -1191,9 +1171,10 @@ def start_child(
     output_max_bytes: int = CHILD_OUTPUT_MAX_BYTES,
     pipes: bool = False,
 ) -> Child:
-    """Start a process in a session of its own; with `pipes` (POSIX) it can be talked with over descriptors 3 and 4.
+    """Start a process in a session of its own; it is stopped with the call, and so is all that it starts.
 
-    `env` None is our own. Failure missing_dependency or dependency_failed when it cannot be started; Stopped.
+    With `pipes` (POSIX) it can be talked with over its descriptors 3 and 4. `env` None is our own.
+    Failure missing_dependency or dependency_failed when it cannot be started; Stopped.
     """
     mark = f"{CHILD_MARK}={os.getpid()}-{os.urandom(CHILD_MARK_BYTES).hex()}"
     environment = {**(os.environ if env is None else env), CHILD_MARK: mark.partition("=")[2]}
@@ -1238,7 +1219,7 @@ def _read_proc(pid: str, name: str) -> bytes:
 
 
 def _family(children: Sequence[Child]) -> set[int]:
-    """The live processes that `children` started, on Linux: by session, group, mark and parent; zombies are gone."""
+    """Linux: what children started and still lives, found by session, group, mark and parent."""
     groups = {str(child.process.pid).encode("ascii") for child in children}  # each led its group and session
     marks = [child.mark for child in children]
     parents, alive, found = {}, set(), set()
@@ -1258,10 +1239,10 @@ def _family(children: Sequence[Child]) -> set[int]:
 
 
 def _targets(children: Sequence[Child]) -> set[int]:
-    """What to send signals to: processes on Linux, elsewhere whole groups (negative) that have a live member."""
+    """What to signal: processes, where /proc tells, else whole groups (negative) with a live member."""
     for child in children:
         child.process.poll()  # takes a zombie of ours away
-    if sys.platform == "linux":
+    if os.path.exists("/proc/self/stat"):
         return _family(children)
     return {-child.process.pid for child in children if _signal([-child.process.pid], 0)}
 
@@ -1283,7 +1264,7 @@ def _stop_trees(children: Sequence[Child]) -> None:
     import subprocess
 
     tool = os.path.join(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32", "taskkill.exe")
-    nothing = {name: subprocess.DEVNULL for name in ("stdin", "stdout", "stderr")}
+    nothing = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     ending = [
         subprocess.Popen([tool, "/T", "/F", "/PID", str(child.process.pid)], **nothing) for child in children
     ]
@@ -1312,7 +1293,6 @@ def _stop_children(children: Sequence[Child], grace_seconds: float = KILL_GRACE_
         asked |= targets
         time.sleep(CHILD_LOOK_SECONDS)
         targets = _targets(children)
-
 
 # ======================================================================
 # §06 workspace: every touch of a file stays inside
@@ -2761,10 +2741,11 @@ def archetypes() -> Mapping[str, Archetype]:
 
 
 def find_archetype(name: str, *, person: bool = False) -> Archetype:
-    """The kind of a noun (singular, lower case): by name, last words, the last word's class, else generic."""
+    """The kind of a noun (singular, lower case): by name, last words, else the last word's class."""
     words = name.split() or ["~"]
-    names = [" ".join(words[start:]) for start in range(len(words))]
-    names += [f"~{words[-1]}", "~person" if person else "~"]
+    longer = [" ".join(words[start:]) for start in range(len(words) - 1)]
+    last = [f"~{words[-1]}", words[-1]] if longer else [words[-1], f"~{words[-1]}"]
+    names = [*longer, *last, "~person" if person else "~"]
     return next(archetypes()[one] for one in names if one in archetypes())
 
 
@@ -2834,9 +2815,9 @@ V accept accession open chase enquire acknowledge add admit agree allocate aliqu
  prioritize produce promote propose protect prove provide publish pull push put qualify raise reach read
  rebook receive reconcile recruit redeem reduce refer reject remember remind remove renew reopen replace
  replant reply require reschedule resolve respond retire revise revoke roster say see sell send serve settle
- share show sign sit solve speak specify spend split stand start stay submit subscribe suggest summarise
- supervise suspend take talk teach tell terminate think throw tick translate treat triage try turn understand
- unlock update upload use vaccinate validate verify wait want warn weigh welcome win withdraw write reinvent
+ share sign sit solve speak specify spend split stand start stay submit subscribe suggest summarise supervise
+ suspend take talk teach tell terminate think throw tick translate treat triage try turn understand unlock
+ update upload use vaccinate validate verify wait want warn weigh welcome win withdraw write reinvent
  experience earn sew wear bake
 B matter answer audit harvest bill book call care change charge chart check claim comment contact contract
  control cost cover deal design dispatch document draft drive drop email e-mail estimate exchange exercise
@@ -2848,7 +2829,7 @@ B matter answer audit harvest bill book call care change charge chart check clai
  score screen search service set shift ship shop signal sort source sponsor staff stage state step stock stop
  store study supply support survey swap tag target taste test tour track trade train transfer transport travel
  trust view visit vote walk wash watch water work rule head scale volunteer block filter cook clock trap
- patrol roll touch copy cut sum count break ring star
+ patrol roll touch copy cut sum count break ring star show
 ing booking viewing meeting reading training screening hearing listing rating opening building drawing sitting
  painting filing fitting landing mailing posting recording ruling sailing setting showing sighting housing
  catering accounting billing marketing briefing wedding outing offering crossing finding mooring planting
@@ -2890,7 +2871,7 @@ filler mission passion slogan change movement right purpose vision dream idea be
  telephone excel whatsapp airtable trello notion access outlook sap salesforce cupboard attention look feel
  style design theme clock half public wag tail root hand mind life love heart stakeholder audience security
  performance speed reliability login password permission duplicate ring safety bit side front rest cause chain
- scratch back top bottom middle plenty variety range set pair laptop-screen  use person people color user
+ scratch back top bottom middle plenty variety range set pair laptop-screen use person people color user
  interface
 people user nurse vet patient guest client staff clerk chef cook guide pilot coach judge parent pupil student
  tenant resident agent lead escort secretary boss friend person child kid admin head chair captain mentor
@@ -2920,7 +2901,6 @@ asking ask apply look wait link belong connect attach refer assign add sign regi
 managing roster manage assign hire train invite recruit schedule track list onboard add register rate
 reading see view read look browse watch monitor search find check follow
 deciding approve decline accept reject validate confirm sign decide review assess triage
-making add create request record log submit file book plan schedule write report register enter
 calendar schedule book reserve reschedule roster rota appoint calendar agenda timetable planner slot
  availability plan appointment booking shift viewing diary
 board drag triage dispatch board kanban pipeline funnel column swimlane stage backlog move progress track
@@ -2936,7 +2916,11 @@ settings configure customise customize toggle setting configuration preference p
 -men specimen regimen acumen abdomen omen
 -ly family assembly supply reply anomaly july butterfly
 relative that which whose who
+single a an each every another this
+collective team crew squad committee council group staff family jury panel board management board
 running run operate own lead
+then and then
+series , and or then
 being be is are was were been being
 unchanged run put set cut split read
 indefinite a an any some each every
@@ -2969,6 +2953,9 @@ same series species sheep fish aircraft premises means headquarters works equipm
  goods glass physics thesis maintenance laundry cash mail research
 deeds inspect:inspection reserve:reservation lend:loan borrow:loan donate:donation vaccinate:vaccination
  enrol:enrolment
+neighbours job:job_opening:candidate,hire,salary,recruiter order:purchase_order:supplier,buyer,goods
+ order:work_order:technician,machine,mechanic case:ticket:reply,priority,helpdesk
+ quote:note:author,reading,book fixture:tool:machine,operation,tooling
 unit inventory:inventory_item stock:stock_item livestock:animal
 implied crm:contact,deal sales:deal,customer erp:order,product inventory:inventory_item,supplier
  stock:stock_item,supplier warehouse:stock_item,location cemetery:grave,burial graveyard:grave,burial
@@ -2994,6 +2981,9 @@ implied crm:contact,deal sales:deal,customer erp:order,product inventory:invento
 """
 
 
+_BRIEF_WORD = r"\bw/|\d+(?:[.,]\d{3})+(?!\d)|[^\W_]+(?:['’\-‑][^\W_]+)*|[^\w\s]"
+
+
 @once
 def _words() -> Mapping[str, Mapping[str, None]]:
     rows = (row.split() for row in _WORDS.replace("\n ", " ").strip().splitlines())
@@ -3009,9 +2999,7 @@ def _tables() -> Mapping[str, Mapping[str, Any]]:
     """By word: its part of speech, the verb it is a form of, singular, class, the screens it asks for."""
     words = _words()
     names = ("forms", "plurals", "deeds", "unit", "implied")
-    tables: dict[str, dict[str, Any]] = {
-        name: dict(pair.split(":") for pair in words[name]) for name in names
-    }
+    tables: dict[str, Any] = {name: dict(pair.split(":") for pair in words[name]) for name in names}
     tables["part"] = {word: tag for tag in "JAXRCID-" for word in words[tag]}
     classes = ("field", "filler", "metric", "time", "screens", "place", "product")
     tables["class"] = {word: kind for kind in classes for word in words[kind]}
@@ -3097,7 +3085,7 @@ class _Token:
 
 def _tokens(text: str) -> list[_Token]:
     """The words and marks of a sentence, each with its part of speech."""
-    tokens = [_Token(word) for word in re.findall(r"\bw/|[^\W_]+(?:['’\-‑][^\W_]+)*|[^\w\s]", text)]
+    tokens = [_Token(word) for word in re.findall(_BRIEF_WORD, text)]
     nothing = _Token("")
     for n, token in enumerate(tokens):
         before, after = tokens[n - 1] if n else nothing, tokens[n + 1] if n + 1 < len(tokens) else nothing
@@ -3166,31 +3154,49 @@ def _is_finite(tokens: list[_Token], n: int, before: _Token, after: _Token, next
         return False
     pair = "-".join(token.low for token in tokens[max(0, n - 2) : n])
     office = _is("departments", before.low) or _is("departments", pair)
-    led = (
-        office
-        or any(token.tag == "D" for token in tokens[max(0, n - 4) : n])
-        or (n == 1 and not _is("party", before.low))
-    )
-    somebody = office or (before.tag == "N" and not before.many and _is_person(before.base))
-    follows = before.tag == "N" and next_tag in ("D", "R", "#", "J")
+    one = before.tag == "N" and not before.many
+    opener = _opener(tokens, n)
+    if one and _is("single", opener) and next_tag not in ("", ".", ","):
+        return True  # "a team schedules …": after "a" no plural can end the phrase
+    group = opener and (_is("collective", before.base) or _class_of(before.base) == "place")
+    led = office or any(token.tag == "D" for token in tokens[max(0, n - 4) : n])
+    led = led or (n == 1 and not _is("party", before.low))
+    somebody = office or (one and led and bool(group or _is_person(before.base)))
     also = tokens[n + 2].low if next_tag == "C" and n + 2 < len(tokens) else ""
-    if somebody and led and _tables()["verb"].get(also, ("", ""))[1] == "s":
+    if not both or (before.tag == "N" and next_tag in ("D", "R", "#", "J")):
         return True
-    series = before.low in (",", "and", "or", "then") and any(
-        token.tag == "V" for token in tokens[max(0, n - LOOK_BACK_WORDS) : n]
-    )
-    if not both or follows:
-        return True
-    return (somebody and led and (office or next_tag in ("N", "D", "J", "R", "I", "A"))) or (
-        series and next_tag in ("N", "D", "J", "R")
-    )
+    if somebody:
+        also_acts = _tables()["verb"].get(also, ("", ""))[1] == "s"
+        return (
+            office
+            or also_acts
+            or next_tag in ("N", "D", "J", "R", "I", "A")
+            or _in_series(tokens, n, next_tag)
+        )
+    return _in_series(tokens, n, next_tag)
+
+
+def _opener(tokens: list[_Token], n: int) -> str:
+    """The determiner that opens the noun phrase right before word `n`, or ""."""
+    start = n
+    while start > max(0, n - LOOK_BACK_WORDS) and tokens[start - 1].tag in ("J", "N", "#"):
+        start -= 1
+    return tokens[start - 1].low if 0 < start < n and tokens[start - 1].tag == "D" else ""
+
+
+def _in_series(tokens: list[_Token], n: int, next_tag: str) -> bool:
+    """Whether word `n` goes on a series of verbs that began before it and has an object of its own."""
+    acted = any(token.tag == "V" for token in tokens[max(0, n - LOOK_BACK_WORDS) : n])
+    return acted and _is("series", tokens[n - 1].low) and next_tag in ("N", "D", "J", "R")
 
 
 def _opening_tag(tokens: list[_Token], n: int, after: _Token, next_tag: str) -> str:
     """The first word of a phrase: a command ("book rooms") or part of a name ("order lines")."""
     starts = ("N", "R", "X", "A")
     near = range(max(0, n - LOOK_BACK_WORDS), n)
-    commands = any(tokens[k].tag == "V" and (k == 0 or tokens[k - 1].tag not in starts) for k in near)
+    verbs = [k for k in near if tokens[k].tag == "V"]
+    joined = bool(verbs) and _is("then", tokens[n - 1].low)
+    commands = joined or any(k == 0 or tokens[k - 1].tag not in starts for k in verbs)
     head = _singular(after.low)
     if next_tag == "C":
         return "V" if commands and n and tokens[n - 1].tag in (",", "C") else "N"
@@ -3224,11 +3230,8 @@ def _noun(words: list[_Token], capitals: bool) -> _Noun | None:
     last = words[-1]
     someone = last.tag == "N" and _is_person(last.base)
     nouns = [token for token in words if token.tag == "N" and (capitals or someone or not token.proper)]
-    while (
-        len(nouns) > 1
-        and _class_of(nouns[0].base) == "time"
-        and f"{nouns[0].low} {last.base}" not in archetypes()
-    ):
+    known = " ".join(token.base for token in nouns) in archetypes()
+    while len(nouns) > 1 and not known and _class_of(nouns[0].base) == "time":
         nouns = nouns[1:]
     if not nouns or nouns[-1] is not last or len(last.base) < 2:
         return None
@@ -3271,6 +3274,7 @@ class _Role(NamedTuple):
     """Somebody who uses the product: verbs of what they do (base form), names of the things they do it to."""
 
     name: str
+    label: str
     because: str
     verbs: list[str]
     things: list[str]
@@ -3301,6 +3305,7 @@ class _Reader:
         self.because, self.topic, self.always = because, topic, negated
         long = [token for token in tokens if len(token.text) >= SHORT_WORD_CHARS and token.text.isalpha()]
         self.capitals = 2 * sum(token.text[0] != token.low[0] for token in long) > len(long)
+        self.named: list[_Noun] = []
         self._clause()
         place = 0
         while place < len(tokens):
@@ -3311,7 +3316,6 @@ class _Reader:
         self.verb = self.preposition = self.form = ""
         self.speaker = False
         self.subjects: list[_Noun] = []
-        self.named: list[_Noun] = []
         self.actors: list[_Role] = []
         self.negated = self.always
 
@@ -3340,11 +3344,8 @@ class _Reader:
         elif token.tag == "-":
             self.negated = self.negated or self._denies(tokens, n)
         elif _is("joining", token.low) and token.text != ",":
-            self.preposition = (
-                ""
-                if self.form not in ("plural", "") and not self.verb and self.preposition != "with"
-                else self.preposition
-            )
+            ends = self.form not in ("plural", "") and not self.verb and self.preposition != "with"
+            self.preposition = "" if ends else self.preposition
         elif token.tag == "C" or token.text in ",;:|–—•.":
             self._on_mark(token, tokens[n + 1].tag if n + 1 < len(tokens) else "")
         return n + 1
@@ -3352,11 +3353,8 @@ class _Reader:
     def _on_mark(self, token: _Token, next_tag: str) -> None:
         listed = self.preposition == "example" and token.text == ","
         self.preposition = "example" if listed else ""
-        if (
-            _is("clausal", token.low)
-            or token.text in ";:|–—•."
-            or (token.text == "," and next_tag in ("R", "X"))
-        ):
+        breaks = token.text in ";:|–—•." or (token.text == "," and next_tag in ("R", "X"))
+        if breaks or _is("clausal", token.low):
             self._clause()
 
     def _denies(self, tokens: list[_Token], n: int) -> bool:
@@ -3393,12 +3391,11 @@ class _Reader:
     def _role(self, noun: _Noun, human: bool = False) -> list[_Role]:
         """The role that a noun phrase names: somebody, or whatever does what people do; never a vendor."""
         agent = noun.form == "the" and not noun.modifiers and _is("-er", noun.head)
-        unknown = (
-            noun.form != "plural" and (agent or not _class_of(noun.head)) and noun.head not in archetypes()
-        )
+        known = noun.head in archetypes() or (_class_of(noun.head) and not agent)
+        unknown = noun.form != "plural" and not known
         if self.negated or self._sells(noun) or not (noun.person or (human and unknown)):
             return []
-        return [self.roles.setdefault(noun.name, _Role(noun.name, self.because, [], []))]
+        return [self.roles.setdefault(noun.name, _Role(noun.name, noun.label, self.because, [], []))]
 
     def _sells(self, noun: _Noun) -> bool:
         return "shall" in self.because and _is("vendors", noun.head)
@@ -3419,10 +3416,8 @@ class _Reader:
         context = "subject" if acts else self.preposition or ("object" if self.verb else "list")
         context = "topic" if self.topic and context == "list" else context
         if context == "topic" and noun.modifiers and _class_of(noun.modifiers[0]) == "place":
-            rest = noun.modifiers[1:]
-            noun = noun._replace(
-                name=" ".join([*rest, noun.head]), label=" ".join([*rest, noun.head]), modifiers=rest
-            )
+            rest = " ".join([*noun.modifiers[1:], noun.head])
+            noun = noun._replace(name=rest, label=rest, modifiers=noun.modifiers[1:])
         if self.negated:
             for name in (noun.name, noun.head):
                 self.blocked.setdefault(name, "the brief says that it is not wanted")
@@ -3435,9 +3430,8 @@ class _Reader:
     def _kind(self, noun: _Noun, context: str, known: bool) -> str:
         """The class of words that are no record to which a noun phrase belongs, or ""."""
         kind, qualified = _class_of(noun.head), noun.modifiers and _class_of(noun.modifiers[-1])
-        certain = known and (
-            noun.form == "plural" or noun.modifiers or (noun.form == "a" and not self.preposition)
-        )
+        one = noun.form == "a" and not self.preposition
+        certain = known and (one or noun.form == "plural" or noun.modifiers)
         several = noun.form == "plural" or noun.number > 0 or (context == "per" and noun.form == "bare")
         own_life = _is("ownlife", noun.head) and noun.modifiers and qualified in ("", "field")
         if context == "with" and noun.form == "bare" and not noun.person:
@@ -3459,9 +3453,8 @@ class _Reader:
         managed = _is("managing", self.verb) and context == "object"
         listed = context == "list" or (context == "object" and _is("listing", self.verb))
         party = _is("party", noun.head)
-        if noun.person and (
-            managed or (not party and (listed or context in ("by", "per", "to", "from", "object")))
-        ):
+        near = listed or context in ("by", "per", "to", "from", "object")
+        if noun.person and (managed or (near and not party)):
             self._role(noun)
         if noun.person and not (party or noun.number or managed or listed):
             return
@@ -3493,9 +3486,8 @@ class _Reader:
         if words and kind in ("product", "screens", "place") and not _class_of(words[-1]):
             name = " ".join([*words[:-1], _singular(words[-1])])
             name = _tables()["unit"].get(name, name).replace("_", " ")
-            weight = _STANDS["place" if kind == "place" else "topic"] + (
-                _KNOWN if name in archetypes() else 0
-            )
+            bonus = _KNOWN if name in archetypes() else 0
+            weight = _STANDS["place" if kind == "place" else "topic"] + bonus
             self._mention(name, name, _is_person(words[-1]), weight)
             self.last = self.last or name
         if kind == "product":
@@ -3519,13 +3511,17 @@ class _Reader:
             return end + 1
         if all(_class_of(_singular(value.lower().split()[-1])) == "field" for value in values):
             thing.extra += [_guess_field(value.lower()) for value in values]
-        elif _is("stages", tokens[n - 1].base) or any(
-            t.tag in ("P", "J", "-") or t.low.endswith("ed") for t in inside
-        ):
+        elif _is("stages", tokens[n - 1].base) or any(t.tag in "PJ-" or t.low.endswith("ed") for t in inside):
             thing.status = tuple(values)
         else:
             thing.extra.append(FieldSpec("kind", "choice", tuple(values)))
         return end + 1
+
+
+_FIELD_WORDS = """
+date|due|expir=date price|cost|fee|amount=money photo|picture|image|link=url phone=phone email=email
+address=address quantity|weight|height=number
+"""
 
 
 def _bracket_values(tokens: Sequence[_Token]) -> list[str]:
@@ -3537,11 +3533,8 @@ def _bracket_values(tokens: Sequence[_Token]) -> list[str]:
 
 
 def _guess_field(name: str) -> FieldSpec:
-    kinds = {"date|due|expir": "date", "price|cost|fee|amount": "money", "photo|picture|image|link": "url"}
-    kinds.update(
-        {"phone": "phone", "email": "email", "address": "address", "quantity|weight|height": "number"}
-    )
-    kind = next((kind for words, kind in kinds.items() if re.search(words, name)), "text")
+    kinds = (row.split("=") for row in _FIELD_WORDS.split())
+    kind = next((kind for words, kind in kinds if re.search(words, name)), "text")
     return FieldSpec(_identifier(name, "detail"), kind)
 
 
@@ -3576,6 +3569,11 @@ def _quiet(text: str) -> str:
     return unicodedata.normalize("NFC", re.sub(f"[{''.join(ranges)}]", " ", text))
 
 
+_SENTENCE_END = r"""(?x)
+(?<=[.!?…;])\s+|(?<=[。！？；؟।])|\s+[•·]\s+|(?<=,)\s+(?=but\ |and\ we\ |and\ the\ [a-z]+\ (?:is|are)\ )
+"""
+
+
 class _Clause(NamedTuple):
     """A sentence or bullet; `negated`: a heading put it out of scope; `topic`: it is a heading itself."""
 
@@ -3585,9 +3583,6 @@ class _Clause(NamedTuple):
 
 
 def _clauses(text: str) -> Iterator[_Clause]:
-    ends = (
-        r"(?<=[.!?…;])\s+|(?<=[。！？；؟।])|\s+[•·]\s+|(?<=,)\s+(?=but |and we |and the [a-z]+ (?:is|are) )"
-    )
     out = False
     for line in re.split(r"[\r\n\v\f\x85\u2028\u2029]+", text):
         bullet = re.match(r"\s*(?:[-*•‣–+]|\d{1,2}[.)]|\[.?\])\s+", line)
@@ -3595,7 +3590,7 @@ def _clauses(text: str) -> Iterator[_Clause]:
         body = re.sub(r"[*_`#>~]+", " ", line[bullet.end() :] if bullet else line).strip()
         if heading or not bullet:
             out = len(body) < DRAFT_TITLE_CHARS and bool(re.match(_OUT_OF_SCOPE, body.lower()))
-        for part in re.split(ends, body):
+        for part in re.split(_SENTENCE_END, body):
             if part.strip():
                 yield _Clause(part.strip(), out, bool(heading))
 
@@ -3611,7 +3606,7 @@ def _read_english(text: str) -> tuple[_Reader, list[dict[str, str]]]:
             continue
         gone = clause.negated or bool(re.search(_ELSEWHERE, low))
         head = re.match(r"[^:(]{1,60}:\s", plain)
-        if head and not gone and all(token.tag != "V" for token in _tokens(head[0])):
+        if head and not gone and all(token.tag != "V" for token in _tokens(head[0])[1:]):
             reader.read(_tokens(head[0]), because, topic=True)
             plain = plain[head.end() :]
         reader.read(_tokens(plain), because, topic=clause.topic and not head, negated=gone)
@@ -3621,10 +3616,8 @@ def _read_english(text: str) -> tuple[_Reader, list[dict[str, str]]]:
 def _merge(things: list[_Thing]) -> list[_Thing]:
     """A bare word is the one compound that it ends: "order" beside "purchase order" is no other record."""
     for short in [thing for thing in things if " " not in thing.name]:
-        longer = [
-            thing for thing in things if thing.name.endswith(f" {short.name}") and thing.weight >= _SPARE
-        ]
-        if len(longer) == 1 and find_archetype(short.name).name in ("", longer[0].kind.name):
+        longer = [t for t in things if t.name.endswith(f" {short.name}") and t.weight >= _SPARE]
+        if len(longer) == 1 and (not longer[0].kind.name or short.kind.name in ("", longer[0].kind.name)):
             whole = longer[0]
             whole.weight, whole.count = max(whole.weight, short.weight), whole.count or short.count
             whole.status, whole.extra = whole.status or short.status, whole.extra + short.extra
@@ -3638,14 +3631,11 @@ def _choose(reader: _Reader, text: str, left_out: list[dict[str, str]]) -> list[
     things = _merge([thing for thing in reader.things.values() if thing.name not in reader.blocked])
     ranked = sorted(things, key=lambda thing: -thing.weight)
     sure = [thing for thing in ranked if thing.weight >= _SURE]
-    spare = [thing for thing in ranked if _SPARE <= thing.weight < _SURE][
-        : max(0, DRAFT_SPARE_MAX - len(sure))
-    ]
-    best = [*sure, *spare][:DRAFT_ENTITIES_MAX]
+    spare = [thing for thing in ranked if _SPARE <= thing.weight < _SURE]
+    best = [*sure, *spare[: max(0, DRAFT_SPARE_MAX - len(sure))]][:DRAFT_ENTITIES_MAX]
     left_out += [{"text": name, "reason": reason} for name, reason in reader.blocked.items()]
-    left_out += [
-        {"text": t.name, "reason": "more records than a first draft holds"} for t in sure if t not in best
-    ]
+    reason = "more records than a first draft holds"
+    left_out += [{"text": thing.name, "reason": reason} for thing in sure if thing not in best]
     chosen = [thing for thing in things if thing in best]
     if len(chosen) > 1:
         return chosen
@@ -3657,22 +3647,33 @@ def _choose(reader: _Reader, text: str, left_out: list[dict[str, str]]) -> list[
     return chosen
 
 
+def _settle(things: Iterable[_Thing], text: str) -> None:
+    """Names that mean different kinds are decided by the words around them (archetypes.md §3)."""
+    around = {token.base for token in _tokens(text.lower())}
+    for name, kind, signs in (row.split(":") for row in _words()["neighbours"]):
+        for thing in things:
+            if thing.name == name and around & set(signs.split(",")):
+                thing.kind = find_archetype(kind.replace("_", " "))
+
+
 def _title(text: str, things: Sequence[_Thing]) -> str:
     """The product's name: what the brief opens with, if that is a name; else its first records."""
     first = next((clause.text for clause in _clauses(text)), "")
-    head = re.match(r"[^:.!?,;(\n]{3,60}(?=:|\s\(|\.?$|\.\s)", first)
+    head = re.match(r"[^:.!?,;(\n、，،。]{3,60}(?=:|\s\(|\.?$|\.\s)", first)
     words = re.findall(r"[^\W_][\w'’&/-]*|&", head[0]) if head else []
-    name = " ".join(words) if len(words) <= DRAFT_TITLE_WORDS else ""
-    if any(token.tag in ("V", "R") for token in _tokens(name)):
-        name = ""
+    tags = [token.tag for token in _tokens(" ".join(words))]
+    named = len(words) <= DRAFT_TITLE_WORDS and not {"R", "X", "D"} & set(tags) and "V" not in tags[1:]
+    command = tags[:1] == ["V"] and _class_of(words[-1].lower()) != "product"
+    name = " ".join(words) if named and not command else ""
     name = name.lower() if name.isupper() and len(words) > 1 else name
     name = name or " & ".join(thing.plural for thing in things[:2])
     return capitalised(name)[:DRAFT_TITLE_CHARS].strip()
 
 
 _AMOUNT = r"""(?x)
-(?P<sign>[£$€]\s?)?(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7}(?:[.,]\d{1,2})?)[\s-]?(?P<unit>(?:%|percent|€|£|eur|usd|gbp|
-euros?|dollars?|pounds?|hours?|hrs?|h|minutes?|mins?|days?|weeks?|months?|días|dias|jours?|tagen?|stunden?|horas?)(?![^\W_]))?
+(?P<sign>[£$€]\s?)?(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7}(?:[.,]\d{1,2})?)[\s-]?(?P<unit>(?:%|percent|€|£|eur|usd|
+gbp|euros?|dollars?|pounds?|hours?|hrs?|h|minutes?|mins?|days?|weeks?|months?|días|dias|jours?|tagen?|stunden?|
+horas?)(?![^\W_]))?
 """
 
 
@@ -3699,17 +3700,11 @@ def _setting(match: Any, text: str) -> dict[str, Any]:
     value = (float(plain) if "." in plain else int(plain)) * (minutes or 1)
     near = _tokens(text[max(0, match.start() - DRAFT_TITLE_CHARS) : match.start()])
     after = [t.base for t in _tokens(text[match.end() : match.end() + DRAFT_TITLE_CHARS])[:1] if t.tag == "N"]
-    label = (
-        " ".join(after or [token.low for token in near if token.tag in ("N", "V", "P", "G")][-2:]) or "limit"
-    )
+    before = [token.low for token in near if token.tag in ("N", "V", "P", "G")][-2:]
+    label = " ".join(after or before) or "limit"
     shown = {"duration": "minutes", "percent": "%"}.get(kind, unit)
-    return {
-        "id": _identifier(label, "limit"),
-        "label": capitalised(label),
-        "type": kind,
-        "value": value,
-        "unit": shown,
-    }
+    setting = {"id": _identifier(label, "limit"), "label": capitalised(label), "type": kind}
+    return {**setting, "value": value, "unit": shown}
 
 
 def _currency(text: str) -> str:
@@ -3721,15 +3716,13 @@ def _read_brief(brief: str) -> _Reading:
     text = _quiet(brief)
     lang = _language(text)
     reader, left_out = _read_english(text) if lang == "en" else (_read_other(text, lang), [])
+    _settle(reader.things.values(), text)
     things = _choose(reader, text, left_out)
     roles = [role for role in reader.roles.values() if role.name not in reader.blocked]
     roles = [role for role in roles if not any(role.name.endswith(f" {other.name}") for other in roles)]
     direction = "rtl" if lang in ("ar", "he") else "ltr"
-    title, settings = _title(text, things), _settings_of(text)
-    roles = roles[:DRAFT_ROLES_MAX]
-    return _Reading(
-        lang, direction, title, things, roles, reader.signals, settings, left_out, _currency(text)
-    )
+    found = (things, roles[:DRAFT_ROLES_MAX], reader.signals, _settings_of(text), left_out)
+    return _Reading(lang, direction, _title(text, things), *found, _currency(text))
 
 
 # --- other languages ----------------------------------------------------------------------------------------
@@ -3828,6 +3821,7 @@ de innen=in ungen=ung ionen=ion heiten=heit keiten=keit schaften=schaft äume=au
 """
 _AGENTS = "(dor|dora|ero|era|ario|aria|ista|eiro|eira|eur|euse|ier|ière|iste|aire|erin|leiter)$"
 _DENIALS = r"\b(no|sin|pas|sans|aucune?|jamais|kein\w*|nicht|ohne|não|sem|nem|nunca)\b"
+_FOREIGN_WORD = r"[^\W\d_]+(?:-[^\W\d_]+)*|[():,.]"
 _DENIED_ALL = r"nicht (nötig|benötigt|gebraucht|erforderlich|teil)|fuera de|hors |no (hace|es|son) |n'est pas"
 # Scripts: language, letters, what divides words beside other letters, what is cut off their ends, who is
 # somebody, what denies; $^ is nothing.
@@ -3862,7 +3856,10 @@ def _language(text: str) -> str:
         if 2 * found > letters and (lang != "ja" or re.search("[\u3041-\u30fa]", text)):
             return lang
     words = re.findall(r"[^\W\d_]+", text.lower())
-    votes = {lang: sum(word in _little()[lang] for word in words) for lang in ("en", "es", "fr", "de", "pt")}
+    english = _tables()["part"]
+    votes = {"en": sum(word in english for word in words)}  # "no", "as", "do" are English first
+    for lang in _concepts():
+        votes[lang] = sum(word in _little()[lang] and word not in english for word in words)
     return max(votes, key=lambda lang: votes[lang])
 
 
@@ -3897,10 +3894,8 @@ def _known_form(word: str, lang: str) -> tuple[str, str, bool]:
     rows = (row.split() for row in _PLURAL_ENDINGS.replace("\n ", " ").strip().splitlines())
     pairs = next([pair.split("=") for pair in row[1:]] for row in rows if row[0] == lang)
     head, *rest = word.split(" ")
-    forms = [
-        word,
-        *(" ".join([head[: -len(many)] + one, *rest]) for many, one in pairs if head.endswith(many)),
-    ]
+    forms = [" ".join([head[: -len(many)] + one, *rest]) for many, one in pairs if head.endswith(many)]
+    forms.insert(0, word)
     ends = [(form, known) for form in forms for known in table if lang == "de" and form.endswith(known[1:])]
     ends = sorted((end for end in ends if len(end[1]) > SHORT_WORD_CHARS), key=lambda end: -len(end[1]))
     for form, known in [*((form, form) for form in forms if form in table), *ends]:
@@ -3923,35 +3918,28 @@ def _read_other(text: str, lang: str) -> _Reader:
 
 def _read_words(reader: _Reader, text: str, lang: str) -> None:
     """Spanish, French, German, Portuguese: nouns known, or given away by an article, a list, a capital."""
-    words, little = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*|[():,.]", text), _little()[lang]
-    deny = None if re.search(_DENIED_ALL, text.lower()) else re.search(_DENIALS, text.lower())
-    denied = (
-        len(re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*|[():,.]", text[: deny.start()])) if deny else len(words)
-    )
+    words, little = re.findall(_FOREIGN_WORD, text), _little()[lang]
+    deny = re.search(_DENIALS, text.lower())
+    denied = len(re.findall(_FOREIGN_WORD, text[: deny.start()])) if deny else len(words)
     denied = 0 if re.search(_DENIED_ALL, text.lower()) else denied
+    noise = {*little, *_little()["-"]}
     inside, skip = False, 0
     for n, word in enumerate(words):
         inside = (inside or word == "(") and word != ")"
         low = word.lower()
-        noise = (
-            low in little or low in _little()["-"] or (lang == "de" and low.endswith(("verein", "system")))
-        )
-        if inside or n < skip or len(low) < DRAFT_NAME_WORDS or noise:
+        dull = low in noise or (lang == "de" and low.endswith(("verein", "system")))
+        if inside or n < skip or len(low) < DRAFT_NAME_WORDS or dull:
             continue
         linked = [w.lower() for w in words[n + 1 : n + 3]]
         name, english, staff = _known_form(low, lang)
-        if (
-            len(linked) > 1
-            and linked[0] in ("de", "do", "da", "d")
-            and linked[1] not in [*little, *_little()["-"], *",.:()"]
-        ):
+        if len(linked) > 1 and linked[0] in ("de", "do", "da", "d") and linked[1] not in noise:
             whole = _known_form(" ".join([low, *linked]), lang)
             name, english, staff = whole if whole[1] else (name, english, staff)
             skip = n + 3 if whole[1] else 0
         before = words[n - 1].lower() if n else ""
         capital = lang == "de" and n > 0 and word[0] != low[0]
         listed = before in (",", ":") and (
-            not linked or linked[0] in (",", ".", "e", "y", "et", "und", "em", "en")
+            not linked or linked[0] in (*",.", "e", "y", "et", "und", "em", "en")
         )
         guessed = capital or listed or (before in little[:8] and low.endswith(("s", "x")))
         _note(reader, (name, english, staff), word, guessed=guessed, denied=n >= denied, first=n < 2)
@@ -3962,14 +3950,11 @@ def _note(
 ) -> None:
     """What one foreign noun (singular, English name or "", staff; `first` in its clause) adds."""
     name, english, staff = form
+    acts = _is_person(english) or (not english and bool(re.search(_AGENTS, name)))
     if denied and (english or guessed):
         reader.blocked.setdefault(name, "the brief says that it is not wanted")
-    elif (
-        staff
-        or english == "volunteer"
-        or (first and (_is_person(english) or (not english and re.search(_AGENTS, name))))
-    ):
-        reader.roles.setdefault(name, _Role(name, reader.because, [], []))
+    elif staff or english == "volunteer" or (first and acts):
+        reader.roles.setdefault(name, _Role(name, name, reader.because, [], []))
     if denied or staff or not (english or guessed):
         return
     thing = reader._mention(name, name, False, _DEED if english else _SPARE)
@@ -3989,7 +3974,7 @@ def _read_script(reader: _Reader, text: str, lang: str) -> None:
             if re.search(deny, part):
                 reader.blocked.setdefault(word, "the brief says that it is not wanted")
             elif re.search(somebody, word):
-                reader.roles.setdefault(word, _Role(word, reader.because, [], []))
+                reader.roles.setdefault(word, _Role(word, word, reader.because, [], []))
             else:
                 listed = word != piece or part.strip() == piece
                 reader._mention(word, word, False, _DEED if listed else _SPARE).plural = word
@@ -3997,9 +3982,9 @@ def _read_script(reader: _Reader, text: str, lang: str) -> None:
 
 # --- from what was read to entities -------------------------------------------------------------------------
 
-_PARTIES = (
-    "contact customer employee member volunteer candidate patient student guest supplier lead player company"
-)
+_PARTIES = """
+contact customer employee member volunteer candidate patient student guest supplier lead player company
+""".split()
 _TITLES = """
 name title number reference subject code tag registration about passenger barcode recipient medicine vaccine
 topic purpose batch_no tag_no tracking_no version place
@@ -4036,12 +4021,8 @@ def _ascii(text: str) -> str:
 def _identifier(text: str, fallback: str, taken: Sequence[str] = ()) -> str:
     """An id from words: ASCII, underscores, a letter first, new among `taken`."""
     stem = (re.sub("^[0-9 ]+", "", _ascii(text)) or fallback)[:DRAFT_ID_CHARS].strip().replace(" ", "_")
-    return next(
-        name
-        for n in range(1, len(taken) + 2)
-        for name in [f"{stem}_{n}" if n > 1 else stem]
-        if name not in taken
-    )
+    names = [stem, *(f"{stem}_{number}" for number in range(2, len(taken) + 2))]
+    return next(name for name in names if name not in taken)
 
 
 def _short_ids(names: Sequence[str], fallback: str) -> list[str]:
@@ -4054,9 +4035,10 @@ def _short_ids(names: Sequence[str], fallback: str) -> list[str]:
 
 
 def _label_of(name: str) -> str:
-    return capitalised(
-        " ".join(w.upper() if w in ("sku", "isbn", "eta", "vip", "url") else w for w in name.split("_"))
+    words = (
+        word.upper() if word in ("sku", "isbn", "eta", "vip", "url") else word for word in name.split("_")
     )
+    return capitalised(" ".join(words))
 
 
 def _meant(spec: FieldSpec, things: Sequence[_Thing], own: _Thing) -> _Thing | None:
@@ -4066,16 +4048,15 @@ def _meant(spec: FieldSpec, things: Sequence[_Thing], own: _Thing) -> _Thing | N
     others, words = [thing for thing in things if thing is not own], spec.id.replace("_", " ")
     named = [thing for thing in others if words in (thing.name, thing.kind.name)]
     kin = [thing for thing in others if spec.target and spec.target in (thing.kind.name, thing.name)]
-    parties = [t for t in others if spec.target in _PARTIES.split() and t.kind.name in _PARTIES.split()]
+    parties = [t for t in others if spec.target in _PARTIES and t.kind.name in _PARTIES]
     return next(iter([*named, *kin, *parties]), None)
 
 
 def _field(spec: FieldSpec, target: _Thing | None, currency: str) -> dict[str, Any]:
     kind = spec.type
     if kind in ("ref", "person"):
-        kind = (
-            "ref" if target else "person" if kind == "person" or spec.target in _PARTIES.split() else "text"
-        )
+        somebody = kind == "person" or spec.target in _PARTIES
+        kind = "ref" if target else "person" if somebody else "text"
     field: dict[str, Any] = {"id": spec.id, "label": _label_of(spec.id), "type": kind}
     if kind in CHOICE_TYPES:
         field["values"] = list(spec.values)
@@ -4103,24 +4084,14 @@ def _fields_of(
 ) -> list[dict[str, Any]]:
     """A thing's fields; `edges` keeps references from going round: parents are made before children."""
     names = [spec.id for spec in thing.kind.fields]
-    linked = [
-        other
-        for other in things
-        if other.name in thing.links and other is not thing and other.id not in names
-    ]
+    linked = [t for t in things if t.name in thing.links and t is not thing and t.id not in names]
+    specs = [*thing.kind.fields, *thing.extra, *(FieldSpec(t.id, "ref", (), t.name) for t in linked)]
     fields: dict[str, dict[str, Any]] = {}
-    for spec in [
-        *thing.kind.fields,
-        *thing.extra,
-        *(FieldSpec(other.id, "ref", (), other.name) for other in linked),
-    ]:
+    for spec in specs:
         target = _meant(spec, things, thing)
         again = target is not None and target.id in edges[thing.id] and spec.target != "team"
         if target and (again or _reaches(target.id, thing.id, edges)):
-            target, spec = (
-                None,
-                spec._replace(type="text" if spec.target not in _PARTIES.split() else "person"),
-            )
+            spec, target = spec._replace(type="person" if spec.target in _PARTIES else "text"), None
         elif target:
             edges[thing.id].append(target.id)
         if not (again and spec.id not in names) and spec.id not in ("id", "status"):
@@ -4134,32 +4105,26 @@ def _entity(thing: _Thing, fields: list[dict[str, Any]]) -> dict[str, Any]:
         f for n, f in enumerate(fields) if f["type"] == "text" and (n == 0 or f["id"] in _TITLES.split())
     ]
     display = naming[0] if naming else {"id": "reference", "label": "Reference", "type": "text"}
+    ordered = [display, *(field for field in fields if field["id"] != display["id"])]
     values = list(thing.status or thing.kind.status)
-    status = (
-        [{"id": "status", "label": "Status", "type": "status", "values": values, "default": values[0]}]
-        if values
-        else []
-    )
-    ordered = [display, *status, *(field for field in fields if field["id"] != display["id"])][:FIELDS_MAX]
+    if values:
+        status = {"id": "status", "label": "Status", "type": "status", "values": values, "default": values[0]}
+        ordered.insert(1, status)
     for field in ordered[:DRAFT_REQUIRED_FIELDS]:
         if field["type"] not in ("longtext", "boolean", "tags", "rating"):
             field["required"] = True
-    names = {
-        "label": capitalised(thing.label)[:LABEL_MAX_CHARS],
-        "plural": capitalised(thing.plural)[:LABEL_MAX_CHARS],
-    }
+    label, plural = (capitalised(text)[:LABEL_MAX_CHARS] for text in (thing.label, thing.plural))
     entity = {
         "id": thing.id,
-        **names,
+        "label": label,
+        "plural": plural,
         "icon": thing.kind.icon,
         "because": thing.because,
-        "fields": ordered,
-        "display": display["id"],
     }
+    entity.update(fields=ordered[:FIELDS_MAX], display=display["id"])
     if thing.count:
-        entity["records"] = [
-            {"id": f"{thing.id}-{n}"} for n in range(1, min(thing.count, DRAFT_ROWS_MAX) + 1)
-        ]
+        rows = range(1, min(thing.count, DRAFT_ROWS_MAX) + 1)
+        entity["records"] = [{"id": f"{thing.id}-{number}"} for number in rows]
     return entity
 
 
@@ -4182,18 +4147,16 @@ def _make_plan(reading: _Reading) -> _Plan:
     things = reading.things
     for thing, name in zip(things, _short_ids([t.gloss for t in things], "record")):
         thing.id = name
-    lead = max(
-        range(len(things)), key=lambda n: (things[n].kind.name not in _PARTIES.split(), things[n].weight, -n)
-    )
+    ranks = [(thing.kind.name not in _PARTIES, thing.weight) for thing in things]
+    lead = ranks.index(max(ranks))
     if not any(len(thing.status or thing.kind.status) >= BOARD_COLUMNS_MIN for thing in things):
         things[lead].status = ("New", "Active", "Done")
     edges: dict[str, list[str]] = {thing.id: [] for thing in things}
     fields = [_fields_of(thing, things, edges, reading.currency) for thing in things]
     dates = [field["id"] for each in fields for field in each if field["type"] in DATE_TYPES]
     if not dates or ("calendar" in reading.signals and all(re.match(_PAST, name) for name in dates)):
-        named = [
-            n for n, thing in enumerate(things) if thing.name == reading.signals.get("calendar", ("", ""))[1]
-        ]
+        name = reading.signals.get("calendar", ("", ""))[1]
+        named = [number for number, thing in enumerate(things) if thing.name == name]
         fields[[*named, lead][0]].append({"id": "planned_for", "label": "Planned for", "type": "datetime"})
     entities = [_entity(thing, each) for thing, each in zip(things, fields)]
     names = [role.name for role in reading.roles]
@@ -4237,33 +4200,22 @@ def _fits(kind: str, entity: Mapping[str, Any]) -> bool:
 def _view(plan: _Plan, kind: str) -> Iterator[dict[str, Any]]:
     """A board, calendar, timeline, inbox or report: of what the brief names with it, else of one it suits."""
     because, named = plan.reading.signals.get(kind, ("", ""))
-    things = plan.reading.things
-    order = [n for n, thing in enumerate(things) if thing.name == named]
-    order += [plan.lead] * (kind in things[plan.lead].kind.screens) + [
-        n for n, t in enumerate(things) if kind in t.kind.screens
-    ]
-    entity = next(
-        (plan.entities[n] for n in [*order, plan.lead, *range(len(things))] if _fits(kind, plan.entities[n])),
-        None,
-    )
+    pairs = list(zip(plan.reading.things, plan.entities))
+    pairs.insert(0, pairs[plan.lead])
+    order = [entity for thing, entity in pairs if thing.name == named]
+    order += [entity for thing, entity in pairs if kind in thing.kind.screens]
+    entity = next((one for one in [*order, *plan.ranked] if _fits(kind, one)), None)
     if entity is None:
         return
-    screen = {
-        "id": f"{entity['id']}_{kind}",
-        "title": _titled(plan.words[kind], entity["plural"]),
-        "type": kind,
-    }
-    screen.update(because=because or entity["because"], entity=entity["id"])
-    groups, measures = (
-        _ids(entity, CHOICE_TYPES),
-        _ids(entity, ("money", "number", "duration", "rating", "percent")),
-    )
+    name, title = entity["id"], _titled(plan.words[kind], entity["plural"])
+    screen = {"id": f"{name}_{kind}", "title": title, "type": kind, "because": because or entity["because"]}
+    screen["entity"] = name
+    groups = _ids(entity, CHOICE_TYPES)
+    measures = _ids(entity, ("money", "number", "duration", "rating", "percent"))
     if kind in ("calendar", "timeline"):
         screen["dateField"] = start = _plan_date(entity) or _ids(entity, DATE_TYPES)[0]
         type_of = {field["id"]: field["type"] for field in entity["fields"]}
-        ends = [
-            name for name in _ids(entity, (type_of[start],)) if name in _END_FIELDS.split() and name != start
-        ]
+        ends = [one for one in _ids(entity, (type_of[start],)) if one in _END_FIELDS.split() and one != start]
         screen.update({"endField": ends[0]} if ends else {})
     elif kind == "inbox":
         screen["columns"] = _columns(entity)
@@ -4276,6 +4228,11 @@ def _view(plan: _Plan, kind: str) -> Iterator[dict[str, Any]]:
 
 def _filters(entity: Mapping[str, Any]) -> list[str]:
     return _ids(entity, ("status", "choice", "ref", "person"))[:DRAFT_FILTERS_MAX]
+
+
+def _inside(label: str) -> str:
+    """A label as it stands inside a sentence: small, unless it is an abbreviation."""
+    return label if label[1:2].isupper() else label.lower()
 
 
 def _titled(pattern: str, name: str) -> str:
@@ -4292,11 +4249,7 @@ def _record_screens(
     yield {"id": f"{name}_detail", "title": entity["label"], "type": "detail", **shared}
     fields = [field["id"] for field in entity["fields"]]
     steps = [fields[n : n + DRAFT_STEP_FIELDS] for n in range(0, len(fields), DRAFT_STEP_FIELDS)]
-    label = (
-        entity["label"]
-        if entity["label"][1:2].isupper() or plan.reading.lang == "de"
-        else entity["label"].lower()
-    )
+    label = entity["label"] if plan.reading.lang == "de" else _inside(entity["label"])
     form = {"id": f"{name}_form", "title": _titled(plan.words["form"], label), "type": "form", **shared}
     yield {**form, **({"steps": steps} if guided else {})}
 
@@ -4307,30 +4260,17 @@ def _widgets(plan: _Plan) -> Iterator[dict[str, Any]]:
     for entity in [entity for entity in ranked if _statuses(entity)][:DRAFT_TILES_MAX]:
         values = _statuses(entity)
         still = values[: -2 if len(values) > BOARD_COLUMNS_MIN else -1] or values
-        title = _titled(words["open"], entity["plural"])
-        yield {
-            "kind": "count",
-            "entity": entity["id"],
-            "title": title,
-            "filter": {"field": "status", "values": still},
-        }
+        tile = {"kind": "count", "entity": entity["id"], "title": _titled(words["open"], entity["plural"])}
+        yield {**tile, "filter": {"field": "status", "values": still}}
     for entity in [entity for entity in ranked if _ids(entity, ("money",))][:1]:
         money = _ids(entity, ("money",))[0]
         title = f"{entity['plural']}: {_label_of(money).lower()}"[:LABEL_MAX_CHARS]
         yield {"kind": "sum", "entity": entity["id"], "title": title, "measure": money}
     for when, entity in zip(("overdue", "next_30_days"), [e for e in ranked if _plan_date(e)] * 2):
-        chosen = {"field": _plan_date(entity), "when": when}
-        yield {
-            "kind": "list",
-            "entity": entity["id"],
-            "title": _titled(words[when], entity["plural"]),
-            "filter": chosen,
-        }
-    yield {
-        "kind": "bars",
-        "entity": ranked[0]["id"],
-        "title": _titled(words["by_status"], ranked[0]["plural"]),
-    }
+        tile = {"kind": "list", "entity": entity["id"], "title": _titled(words[when], entity["plural"])}
+        yield {**tile, "filter": {"field": _plan_date(entity), "when": when}}
+    title = _titled(words["by_status"], ranked[0]["plural"])
+    yield {"kind": "bars", "entity": ranked[0]["id"], "title": title}
 
 
 # --- the six variants ---------------------------------------------------------------------------------------
@@ -4389,6 +4329,9 @@ pt|Visão geral|Quadro: %|Calendário: %|Linha do tempo: %|Caixa de entrada|Rela
 """
 
 
+_VIEWS = ("board", "calendar", "timeline", "inbox", "report")
+
+
 class _Variant(NamedTuple):
     """One row of the table above."""
 
@@ -4404,11 +4347,7 @@ def _variants() -> Mapping[str, _Variant]:
         head, question, *rest = paragraph.split("\n")
         letter, *axes = head.split()
         names = ("navigation", "home", "main", "detail", "entry", "density")
-        views = [
-            kind
-            for kind in (axes[1], *axes[len(names) :])
-            if kind in ("board", "calendar", "timeline", "inbox", "report")
-        ]
+        views = [kind for kind in (axes[1], *axes[len(names) :]) if kind in _VIEWS]
         table[letter] = _Variant(dict(zip(names, axes)), views, [question, " ".join(rest[:-1]), rest[-1]])
     return table
 
@@ -4421,11 +4360,10 @@ def _sentence(plan: _Plan, text: str) -> str:
         return " and ".join(filter(None, [", ".join(few[:-1]), *few[-1:]])) or otherwise
 
     lead, *others = [entity["plural"] for entity in plan.ranked]
-    others = [name if name[1:2].isupper() else name.lower() for name in others]
-    roles = listed([f"the {role.name}" for role in plan.reading.roles], "people")
+    roles = listed([f"the {role.label}" for role in plan.reading.roles], "people")
     named = {
-        "%s": lead if lead[1:2].isupper() else lead.lower(),
-        "%o": listed(others, "all details"),
+        "%s": _inside(lead),
+        "%o": listed([_inside(name) for name in others], "all details"),
         "%r": roles,
     }
     text = re.sub("%[sor]", lambda match: named[match[0]], text)
@@ -4435,14 +4373,9 @@ def _sentence(plan: _Plan, text: str) -> str:
 def _screens(plan: _Plan, letter: str) -> list[dict[str, Any]]:
     """A variant's screens in its menu's order: what it puts first, lists, other views, settings."""
     row, signals = _variants()[letter], plan.reading.signals
-    others = [
-        kind
-        for kind in ("board", "calendar", "timeline", "inbox", "report")
-        if kind in signals and kind not in row.views
-    ]
-    first, rest = (
-        [screen for kind in kinds for screen in _view(plan, kind)] for kinds in (row.views, others)
-    )
+    others = [kind for kind in _VIEWS if kind in signals and kind not in row.views]
+    first = [screen for kind in row.views for screen in _view(plan, kind)]
+    rest = [screen for kind in others for screen in _view(plan, kind)]
     if letter in ("a", "e") or "dashboard" in signals:
         because = signals.get("dashboard", (plan.ranked[0]["because"], ""))[0]
         home = {"id": "home", "title": plan.words["dashboard"], "type": "dashboard", "because": because}
@@ -4450,15 +4383,9 @@ def _screens(plan: _Plan, letter: str) -> list[dict[str, Any]]:
     kind = "cards" if row.axes["home"] == "cards" else "list"
     guided = row.axes["entry"] == "guided"
     records = [screen for entity in plan.ranked for screen in _record_screens(plan, entity, kind, guided)]
-    settings = []
-    if plan.reading.settings or "settings" in signals:
-        because = [
-            *(signals.get("settings", ())[:1]),
-            *(setting["because"] for setting in plan.reading.settings),
-        ][0]
-        settings = [
-            {"id": "settings", "title": plan.words["settings"], "type": "settings", "because": because}
-        ]
+    reasons = [*signals.get("settings", ())[:1], *(setting["because"] for setting in plan.reading.settings)]
+    ending = {"id": "settings", "title": plan.words["settings"], "type": "settings"}
+    settings = [{**ending, "because": reason} for reason in reasons[:1]]
     return [*first, *records, *rest, *settings]
 
 
@@ -4467,35 +4394,27 @@ def _role(plan: _Plan, role: _Role, name: str) -> dict[str, Any]:
     looks = bool(role.verbs) and all(_is("reading", verb) for verb in role.verbs)
     decides = bool(role.verbs) and all(_is("reading", verb) or _is("deciding", verb) for verb in role.verbs)
     rights = {"rights": []} if looks else {"rights": ["edit"]} if decides else {}
-    return {"id": name, "label": capitalised(role.name)[:LABEL_MAX_CHARS], "because": role.because, **rights}
+    return {"id": name, "label": capitalised(role.label)[:LABEL_MAX_CHARS], "because": role.because, **rights}
 
 
 def _flow(plan: _Plan, role: _Role | None, name: str) -> dict[str, Any]:
     """A journey: the list of what the role deals with, the form if it makes records, one record."""
     verbs = role.verbs if role else []
     by_name = {thing.name: entity for thing, entity in zip(plan.reading.things, plan.entities)}
-    entity = next(
-        (by_name[thing] for thing in (role.things if role else ()) if thing in by_name), plan.ranked[0]
-    )
-    one, many = entity["label"].lower(), entity["plural"].lower()
+    dealt_with = [by_name[name] for name in (role.things if role else ()) if name in by_name]
+    entity = [*dealt_with, plan.ranked[0]][0]
+    one, many = _inside(entity["label"]), _inside(entity["plural"])
     decided = next((verb for verb in verbs if _is("deciding", verb)), "")
     steps = [("list", f"Look through {many}")]
-    if any(_is("making", verb) for verb in verbs) or not any(
-        _is("reading", verb) or _is("deciding", verb) for verb in verbs
-    ):
+    if not verbs or not all(_is("reading", verb) or _is("deciding", verb) for verb in verbs):
         steps.append(("form", f"Fill in a new {one}"))
-    steps.append(
-        ("detail", f"{capitalised(decided)} this {one}" if decided else f"Open one {one} and check it")
-    )
+    last = f"{capitalised(decided)} this {one}" if decided else f"Open one {one} and check it"
+    steps.append(("detail", last))
     doing = f"{decided or verbs[0]} {many}" if verbs else many
-    label = f"{capitalised(role.name)}: {doing}" if role else entity["plural"]
+    label = f"{capitalised(role.label)}: {doing}" if role else entity["plural"]
     stations = [{"screen": f"{entity['id']}_{kind}", "hint": hint[:LABEL_MAX_CHARS]} for kind, hint in steps]
-    return {
-        "id": f"{name}_flow",
-        "label": label[:LABEL_MAX_CHARS],
-        **({"role": name} if role else {}),
-        "steps": stations,
-    }
+    whose = {"role": name} if role else {}
+    return {"id": f"{name}_flow", "label": label[:LABEL_MAX_CHARS], **whose, "steps": stations}
 
 
 def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any]:
@@ -4513,7 +4432,6 @@ def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any
         "palette": PALETTES[seed % len(PALETTES)],
         "layout": axes["navigation"],
         "density": axes["density"],
-        "mode": "auto",
     }
     return {
         "blueprint": 1,
@@ -4533,7 +4451,7 @@ def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any
         "navigation": [home["id"], *menu],
         "flows": [_flow(plan, role, name) for role, name in roles] or [_flow(plan, None, "first")],
         "settings": reading.settings,
-        "theme": {**theme, "corners": "round" if letter == "d" else "soft"},
+        "theme": {**theme, "mode": "auto", "corners": "round" if letter == "d" else "soft"},
     }  # fmt: skip
 
 
@@ -4561,9 +4479,8 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
     if seed is None:
         seed = int.from_bytes(hashlib.sha256(brief.encode("utf-8", "replace")).digest()[:4], "big") & SEED_MAX
     slug = _ascii(reading.title).replace(" ", "-")[:DRAFT_SLUG_CHARS].strip("-") or "prototype"
-    blueprints = tuple(
-        copy.deepcopy(_blueprint(plan, letter, seed, brief)) for letter in VARIANT_LETTERS[:variants]
-    )
+    letters = VARIANT_LETTERS[:variants]
+    blueprints = tuple(copy.deepcopy(_blueprint(plan, letter, seed, brief)) for letter in letters)
     warnings = () if reading.roles else ("The brief names nobody who uses it: there are no roles.",)
     return Draft(reading.title, slug, seed, blueprints, tuple(reading.left_out[:LIST_ITEMS_MAX]), warnings)
 
@@ -4615,7 +4532,7 @@ _DATES = (  # what a date means by its field id; with two numbers, a day at that
     ("past", -2400, -60, "since|join|hire[ds]|install|purchas|acquir|plant|built|founded|bought|alta$"),
     ("last", -120, -3, "^last|updated|^prev"),
     ("next", 2, 70, "^next|review|mot_|check_?by"),
-    ("later", 6, 45, "valid_until|valid_to|best_before"),
+    ("later", 6, 45, "valid_until|best_before"),
     ("later", 6, 400, "expir|renew|warrant|insur|until|caduc|retire"),
     ("due", 0, 0, "due|deadline|_by$|eta$|close_date|respond|remind|fällig|échéance|limit|needed"),
     ("end", 0, 0, "^ends?_|_ends?$|^end$|^to$|_to$|^fin|finish|depart|check_?out|^ende|hasta|salida"),
@@ -4649,12 +4566,12 @@ _PROGRESS = {"odd": (5, 60), "over": (100, 100), "today": (30, 80), "now": (20, 
 _ROWS = {"people": (9, 14), "few": (5, 8), "child": (30, 44), "work": (18, 28), "thing": (10, 16)}
 _QUARTERS, _UPPER, _STOCKED, _RATINGS = (33, 62), (110, 140), (120, 700), (5, 4, 4, 3, 5, 2, 4, 3, 1, 4)
 _CODES = (  # N running number, P initials of the entity, F of the field, # digit, @ letter
-    ("P-####", "sku|article|^tag|_tag|tag_no"), ("S-######", "serial"), ("@@-###", "^model$"),
-    ("@-#####", "^meter$"), ("F-####", "^(invoice|inspection|application|release|.*order)$"),
+    ("{P}-####", "sku|article|^tag|_tag|tag_no"), ("S-######", "serial"), ("@@-###", "^model$"),
+    ("@-#####", "^meter$"), ("{F}-####", "^(invoice|inspection|application|release|.*order)$"),
     ("@@ ## @@@", "registration|plate"), ("978-0-555-#####-#", "isbn"), ("4000######", "barcode|^ean"),
-    ("v#.#", "version"), ("P-###", "batch|lot_no"), ("TR ### ### ###", "track"),
+    ("v#.#", "version"), ("{P}-###", "batch|lot_no"), ("TR ### ### ###", "track"),
     ("@-##", "bed$|_bed|shelf|bin$|position|plot|^bay"),
-    ("P-N", "refer|number|_no$|^no$|code$|^nr|numer|número|_ref$|_id$"), ("", ""),
+    ("{P}-{N}", "refer|number|_no$|^no$|code$|^nr|numer|número|_ref$|_id$"), ("", ""),
 )
 _SUMS = (  # money of a parent that is the sum of its children's
     ("^(net|total|subtotal|sum)|_total$", "line|item|position"),
@@ -4873,9 +4790,11 @@ before the end.
 @notes: All as expected.|Asked for a call back in the afternoon.|Bring the second key.|Prefers
 mornings.|Waiting for an answer.|Spoke to the front desk. + |Next look in four weeks.|No further
 steps.|See also last month.
-@remarks comment note: Everything in order.|Slight wear, still within limits.|Cleaned and adjusted.|One
-screw replaced.| Better than last time.|Needs a second look. + |Next check in four weeks.|Photograph
-taken.|No further steps.
+@remarks comment note: Everything in order.|As agreed by telephone.|Second copy on file.|Needs a second
+look.|Better than last time.|Waiting for a signature. + |Next look in four weeks.|Photograph taken.|No
+further steps.
+@work_order.remarks equipment.remarks reading.remarks meter_reading.remarks: Slight wear, still within
+limits.|Cleaned and adjusted.|One screw replaced.|Dial hard to read. + |Photograph taken.|No further steps.
 @outcome result resolution feedback minutes: Everything works again.|Two small points remain.|Agreed on
 the next date.| Very satisfied, would come again. + |Report sent the same day.|A second visit is
 planned.
@@ -4951,54 +4870,48 @@ class _Kind:
 
     def __init__(self, entity: Mapping[str, Any], lang: str) -> None:
         self.id, self.label, self.display = entity["id"], entity["label"], entity["display"]
-        self.fields, self.found, self.lang = (
-            {field["id"]: field for field in entity["fields"]},
-            {},
-            lang.lower(),
-        )
+        self.fields = {field["id"]: field for field in entity["fields"]}
+        self.found, self.lang = {}, lang.split("-")[0].lower()
         known = find_archetype(self.id.replace("_", " ")).name.replace(" ", "_")
         self.words = [self.id, *self.id.split("_")[::-1], known]
         dated = (name for name, field in self.fields.items() if field["type"] in DATE_TYPES)
         self.dates = {name: _match(_DATES, name) for name in dated}
+        self.codes = {name: _match(_CODES, name)[0] for name in self.fields}
+        self.topics = {name: self._topic(name) for name in self.fields}
         self.status = self.find("", "status")
         self.stages = _read_stages(self.fields[self.status]["values"]) if self.status else []
         self.flows = bool(self.stages) and self.stages[0].name == "ahead"
         # Whether it is named by plain words: neither a code nor another type.
-        self.plain = bool(self.find(f"^{self.display}$", "text")) and not _match(_CODES, self.display)[0]
+        self.plain = bool(self.find(f"^{self.display}$", "text")) and not self.codes[self.display]
+        self.outcomes = {name for name, field in self.fields.items() if self._is_outcome(name, field["type"])}
         self.sort = self._sort(entity.get("icon") == "person" or self.words[1] in _PERSONS)
 
     def _sort(self, person: bool) -> str:
         """What the records are, by the entity's own fields alone: a row of _ROWS."""
         reached = self.find("", "email", "phone") and not _topics().keys() & set(self.words)
         roles = {date[0] for date in self.dates.values()}
+        works = self.status and roles & {"made", "start", "plan", "due"}
         if self.plain and (person or reached):
             return "people"
-        if self.find("", "ref") and not self.status:
-            return "child"
-        if self.status and roles & {"made", "start", "plan", "due"}:
-            return "work"
+        if works or (self.find("", "ref") and not self.status):
+            return "work" if works else "child"
         return "thing" if roles or len(self.fields) > FEW_FIELDS else "few"
-
-    def keep(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` makes, made once."""
-        if key not in self.found:
-            self.found[key] = make()
-        return self.found[key]
 
     def find(self, pattern: str, *types: str) -> str:
         """The id of the first field of one of the types whose id matches, or ""."""
-        fits = (n for n, field in self.fields.items() if field["type"] in types and re.search(pattern, n))
-        return self.keep((pattern, types), lambda: next(fits, ""))
+        if (pattern, types) not in self.found:
+            fits = (n for n, field in self.fields.items() if field["type"] in types and re.search(pattern, n))
+            self.found[pattern, types] = next(fits, "")
+        return self.found[pattern, types]
 
-    def waits(self, name: str) -> bool:
+    def _is_outcome(self, name: str, kind: str) -> bool:
         """Whether a field holds what comes of a record at its end."""
-        kind = self.fields[name]["type"]
         outcome = re.search(_OUTCOME, name) and kind in ("text", "longtext", "choice", "rating", "url")
         return bool(self.status and (outcome or (name.endswith("score") and kind in ("number", "percent"))))
 
     def names(self) -> int:
         """How many different names its new records can have."""
-        topic = self.topic(self.display) if self.plain and self.sort != "people" else ""
+        topic = self.topics[self.display] if self.plain and self.sort != "people" else ""
         heads, tails = _topics().get(topic, ([], []))
         return len(heads) * len(tails) or RECORDS_PER_ENTITY_MAX
 
@@ -5006,11 +4919,8 @@ class _Kind:
         """The first field that refers to an entity, or ""."""
         return next((name for name, field in self.fields.items() if field.get("entity") == target), "")
 
-    def topic(self, name: str) -> str:
-        """The topic of a text field, or "" where there is none in this language."""
-        return self.keep(("topic", name), lambda: self._topic(name))
-
     def _topic(self, name: str) -> str:
+        """The topic of a field, or "" where there is none in this language."""
         topics, long = _topics(), self.fields[name]["type"] == "longtext"
         own = [*(f"{word}.{name}" for word in self.words), name, *name.split("_")[::-1]]
         titles = [word for word in self.words if not topics.get(word, [["."]])[0][0].endswith(".")]
@@ -5063,9 +4973,7 @@ class _World:
         self.today = date.fromisoformat(blueprint["asOf"]).toordinal()
         self.seed, self.rtl = blueprint["seed"], blueprint["dir"] == "rtl"
         self.rows, self.taken, self.crews = {}, {}, {}
-        self.kinds = {
-            entity["id"]: _Kind(entity, blueprint["lang"].split("-")[0]) for entity in blueprint["entities"]
-        }
+        self.kinds = {entity["id"]: _Kind(entity, blueprint["lang"]) for entity in blueprint["entities"]}
         self.people = [name for name, kind in self.kinds.items() if kind.sort == "people"]
         self.rank = _rank_kinds(self.kinds)
         for name, records in _plan_records(blueprint, self.kinds).items():
@@ -5172,10 +5080,9 @@ class _Row:
         It is moved so that the first date that is given lies on it.
         """
         if not self.kept:
-            self.kept = self._plan_days(self.stage())
-            given = (name for name in self.kind.dates if self.given.get(name))
-            anchor = next((name for name in given if self.kind.dates[name][0] in self.kept), "")
-            self.kept = self._move(self.kept, anchor) if anchor else self.kept
+            self.kept, dates = self._plan_days(self.stage()), self.kind.dates
+            anchors = (name for name in dates if self.given.get(name) and dates[name][0] in self.kept)
+            self.kept = next((self._move(self.kept, name) for name in anchors), self.kept)
         return self.kept
 
     def _move(self, course: Mapping[str, int], name: str) -> dict[str, int]:
@@ -5186,11 +5093,8 @@ class _Row:
         shift = given.toordinal() - self.world.today - course["plan" if timed else role]
         moved = {key: day + shift for key, day in course.items()}
         minute = given.hour * HOUR_MINUTES + given.minute - (self.length() if role == "end" else 0)
-        return {
-            **moved,
-            "made": min(moved["made"], 0),
-            "minute": max(minute, 0) if timed else course["minute"],
-        }
+        minute = max(minute, 0) if timed else course["minute"]
+        return {**moved, "made": min(moved["made"], 0), "minute": minute}
 
     def _plan_days(self, stage: _Stage) -> dict[str, int]:
         plan, long = self.draw("plan", stage.low, stage.high), re.search(_LONG, self.kind.id)
@@ -5199,7 +5103,8 @@ class _Row:
         since = "plan" if re.search(_AFTER, self.kind.id) else "made"
         floors = [min(parent.days()[since], -1) for parent in self.parents() if parent.kind.flows]
         made = max([min(plan, 0) - self.draw("made", 1, MADE_DAYS), *floors])
-        plan, span = max(plan, made), YEAR_DAYS if long else self.draw("span", 2, MONTH_DAYS)
+        plan, span = max(plan, made), min(self.draw(f"span {turn}", 2, MONTH_DAYS) for turn in "ab")
+        span = YEAR_DAYS if long else span
         closed = stage.name in ("over", "odd")
         start = -self.draw("start", 1, span - 1) if stage.name == "now" else plan - span if closed else plan
         made = start - self.draw("made", 1, MADE_DAYS) if long else made
@@ -5364,22 +5269,18 @@ def _make_code(row: _Row, name: str, code: str) -> str:
     letters = "".join(word[0] for word in words) if len(words) > 1 else words[0][: len("INV")]
     digits = iter(str(row.walk(name, 10 ** code.count("#"))).zfill(code.count("#")))
     year = f"{row.calendar(row.days()['made']).year}-" if row.kind.flows else ""
-    parts: Mapping[str, Callable[[int], str]] = {
-        "N": lambda _: f"{year}{row.number + base:04d}",
-        "F": lambda _: name[: len("INV")].upper(),
-        "P": lambda _: (words[0][:2] if letters in _UNFIT else letters).upper(),
-        "#": lambda _: next(digits),
-        "@": lambda place: row.pick(f"{name} {place}", "BCDFGHKLMNPRSTVWX"),
-    }
-    return re.sub("[FNP#@]", lambda match: parts[match[0]](match.start()), code)
+    prefix = (words[0][:2] if letters in _UNFIT else letters).upper()
+    text = code.format(P=prefix, F=name[: len("INV")].upper(), N=f"{year}{row.number + base:04d}")
+    text = re.sub("#", lambda _: next(digits), text)
+    return re.sub("@", lambda at: row.pick(f"{name} {at.start()}", "BCDFGHKLMNPRSTVWX"), text)
 
 
 def _make_words(row: _Row, name: str) -> str:
     """A phrase of the field's or the entity's topic; without one, the label and little more."""
-    kind, topic = row.kind, row.kind.topic(name)
+    kind, topic = row.kind, row.kind.topics[name]
     if topic:  # another phrase than in the fields before
         before = list(kind.fields)[: list(kind.fields).index(name)]
-        return row.phrase(topic, sum(kind.topic(other) == topic for other in before))
+        return row.phrase(topic, sum(kind.topics[other] == topic for other in before))
     if name == kind.display or name in _TITLED:
         return _compose(row)
     label = kind.fields[name]["label"]
@@ -5389,19 +5290,19 @@ def _make_words(row: _Row, name: str) -> str:
 def _compose(row: _Row) -> str:
     """A title out of the entity's own label: for whom, when, or which one."""
     label, made = row.kind.label, row.calendar(row.days()["made"])
+    about = next(filter(None, (parent.title() for parent in row.parents())), "")
     if row.kind.lang != "en":
         return f"{label} {row.number}"
-    about = next(filter(None, (parent.title() for parent in row.parents())), "")
     if not about and not row.kind.words[-1]:
         return f"{label} {row.pick('letter', 'ABCDEFGH')}-{row.number:02d}"
     text = f"{label} for {about}" if about else f"{label}, {made.day} {_MONTHS.split()[made.month - 1]}"
-    text = text[:LABEL_MAX_CHARS]
-    return f"{text}, no. {row.number}" if text in row.world.taken[row.kind.id] else text
+    number = f", no. {row.number}" if text[:LABEL_MAX_CHARS] in row.world.taken[row.kind.id] else ""
+    return text[:LABEL_MAX_CHARS] + number
 
 
 def _make_text(row: _Row, name: str) -> str:
     """An identifier, a person's name, or words."""
-    words, code = name.split("_")[::-1], row.kind.keep(("code", name), lambda: _match(_CODES, name)[0])
+    words, code = name.split("_")[::-1], row.kind.codes[name]
     part = re.search("^(first|given)|^(last|family|sur)", name)
     if code:
         return _make_code(row, name, code)
@@ -5430,15 +5331,13 @@ def _make_choice(row: _Row, name: str) -> str:
 
 
 def _make_boolean(row: _Row, name: str) -> bool:
-    stage, percent, _ = row.kind.keep(("true", name), lambda: _match(_TRUE, name))
+    stage, percent, _ = _match(_TRUE, name)
     return row.stage().name == stage if stage else row.draw(name, 1, CENTS) <= percent
 
 
 def _make_tags(row: _Row, name: str) -> list[str]:
-    topic = row.kind.topic(name) or "tags"
-    words = _topics()[topic][0]
-    if row.kind.lang != "en":
-        words = [f"{row.kind.fields[name]['label']} {letter}" for letter in "ABCD"]
+    words, label = _topics()[row.kind.topics[name] or "tags"][0], row.kind.fields[name]["label"]
+    words = words if row.kind.lang == "en" else [f"{label} {letter}" for letter in "ABCD"]
     spots = {row.draw(f"{name} {turn}", 0, len(words) - 1) for turn in range(row.draw(name, 1, 3))}
     return [words[spot] for spot in sorted(spots)]
 
@@ -5448,7 +5347,7 @@ def _make_tags(row: _Row, name: str) -> list[str]:
 
 def _make_person(row: _Row, name: str) -> str:
     """Somebody else than in the person fields before; a field that means no person gets words."""
-    if name.split("_")[-1] not in _PERSONS and row.kind.topic(name):
+    if name.split("_")[-1] not in _PERSONS and row.kind.topics[name]:
         return _make_words(row, name)
     people = [other for other, field in row.kind.fields.items() if field["type"] == "person"]
     used = [row.get(other) for other in people[: people.index(name)]]
@@ -5512,12 +5411,9 @@ _MAKERS: Mapping[str, Callable[[_Row, str], Any]] = {
 def _is_left_out(row: _Row, field: Mapping[str, Any]) -> bool:
     """Whether a value is empty: nothing has come of the record yet, or it is one of the few without."""
     name, kind = field["id"], field["type"]
-    if field.get("required"):
-        return False
-    if kind in ("longtext", "url", "phone") and row.draw(f"{name} left out", 1, EMPTY_EVERY) == 1:
-        return True
-    waits = row.kind.keep(("waits", name), lambda: row.kind.waits(name))
-    return waits and row.stage().name != "over"
+    seldom = kind in ("longtext", "url", "phone") and row.draw(f"{name} left out", 1, EMPTY_EVERY) == 1
+    waits = name in row.kind.outcomes and row.stage().name != "over"
+    return not field.get("required") and (seldom or waits)
 
 
 def _make_value(row: _Row, name: str) -> Any:
@@ -10169,9 +10065,9 @@ def run_command_line(
 # ======================================================================
 # §17 protocol: sans-I/O JSON-RPC and MCP core for both revisions
 # ======================================================================
-# Rules: uses §01-04; the tools' table is an argument; pure. Bytes go in, effects come out (WIRE §1-7); the choke
-# point is `Session.receive`. Which ids are in flight, cancelled or answered is known here and nowhere else. What the
-# revisions do differently stands in the columns of METHODS. Results that never change are rendered once, as bytes.
+# Rules: uses §01-04; the tools' table is an argument; pure. Bytes go in, effects come out (WIRE §1-7); the
+# choke point is `Session.receive`. Which ids are in flight, cancelled or answered is known here and nowhere
+# else. What the revisions do differently are columns of METHODS; what never changes is rendered only once.
 
 
 class ToolCall(NamedTuple):
@@ -10274,7 +10170,7 @@ class Framer:
         return lines
 
     def _keep(self, piece: bytes, lines: list[bytes | None]) -> None:
-        """Add to the unfinished line; one that has become too long is told at once, then dropped to its end."""
+        """Add to the unfinished line; one that is too long is told at once, then dropped to its end."""
         if self._is_dropping:
             return
         self._line += piece
@@ -10291,20 +10187,12 @@ _ONE_OF_BOTH = " or ".join(REVISIONS)
 
 
 class Message(NamedTuple):
-    """A well-formed request, or a notification (`id` absent); `params` not yet looked at."""
+    """A well-formed message; without `id` a notification. A request that is answered has its revision."""
 
     id: Any
     method: str
     params: Any
-
-
-class Request(NamedTuple):
-    """A request whose revision is known."""
-
-    id: str | int
-    method: str
-    params: dict[str, Any]
-    revision: str
+    revision: str = ""
 
 
 def _is_id(value: Any) -> bool:
@@ -10318,7 +10206,7 @@ def _shown(value: str | int) -> str:
 
 
 def check_message(message: Any) -> Message | None:
-    """The parts of a JSON-RPC message, None for a response (which nobody asked for); Refused in WIRE §3's order."""
+    """The parts of a message, None for a response (nobody asked for it); Refused in the order of WIRE §3."""
     if isinstance(message, list):
         text = "a message must be an object; batches are no part of this protocol: send one message per line"
         raise Refused(None, INVALID_REQUEST, text)
@@ -10395,6 +10283,9 @@ def _render_error(refused: Refused) -> bytes:
     return render_wire({"jsonrpc": "2.0", "id": refused.identity, "error": clean(error)})
 
 
+_CACHE = {"ttlMs": LIST_TTL_MS, "cacheScope": "public"}  # of what never changes, in the modern revision
+
+
 class Facts(NamedTuple):
     """What the results are made of: the tools as `tools/list` shows them, who we are, how to use us."""
 
@@ -10403,14 +10294,25 @@ class Facts(NamedTuple):
     instructions: str
 
 
-def _modern(facts: Facts, *, is_cacheable: bool = False) -> dict[str, Any]:
-    cache = {"ttlMs": LIST_TTL_MS, "cacheScope": "public"} if is_cacheable else {}
-    return {"resultType": "complete", **cache, "_meta": {META_SERVER: facts.server_info}}
+def _bare(facts: Facts) -> dict[str, Any]:
+    return {}
+
+
+def _modern(facts: Facts) -> dict[str, Any]:
+    return {"resultType": "complete", "_meta": {META_SERVER: facts.server_info}}
+
+
+def _legacy_list(facts: Facts) -> dict[str, Any]:
+    return {"tools": facts.tools}
+
+
+def _modern_list(facts: Facts) -> dict[str, Any]:
+    return {**_legacy_list(facts), **_CACHE, **_modern(facts)}
 
 
 def _discovery(facts: Facts) -> dict[str, Any]:
-    about = {"supportedVersions": list(REVISIONS), "capabilities": {"tools": {}}}
-    return {**about, "instructions": facts.instructions, **_modern(facts, is_cacheable=True)}
+    about = {"supportedVersions": REVISIONS, "capabilities": {"tools": {}}}
+    return {**about, "instructions": facts.instructions, **_CACHE, **_modern(facts)}
 
 
 def _greeting(facts: Facts) -> dict[str, Any]:
@@ -10432,7 +10334,7 @@ class _Flight:
 
 
 class Session:
-    """One client on one stream: bytes in, effects out. Its methods are called one at a time, `render` excepted."""
+    """One client on one stream: bytes in, effects out. One method at a time, `render` excepted."""
 
     def __init__(
         self, tools: Sequence[Mapping[str, Any]], server_info: Mapping[str, str], instructions: str
@@ -10444,7 +10346,7 @@ class Session:
         self.is_greeted = False
 
     def receive(self, data: bytes) -> list[Effect]:
-        """[2/9] The effects of the next bytes from the client, split anywhere. The choke point of all input."""
+        """[2/9] The effects of the client's next bytes, split anywhere. The choke point of all input."""
         return [effect for line in self._framer.feed(data) for effect in self._on_line(line)]
 
     def end_of_input(self) -> list[Effect]:
@@ -10452,7 +10354,7 @@ class Session:
         return [effect for line in self._framer.end() for effect in self._on_line(line)]
 
     def finish(self, call: ToolCall, reply: bytes | None) -> list[Effect]:
-        """[9/9] A call is over: its answer, rendered, goes out and its id is free; nothing if it was cancelled.
+        """[9/9] A call is over: its answer, rendered, goes out, unless it was cancelled; its id is free.
 
         Completed, failed and timed out calls all end here; `reply` None gives no answer.
         """
@@ -10490,7 +10392,7 @@ class Session:
         return self._prepared[key]
 
     def cancel(self, call_id: Any) -> list[Effect]:
-        """The client gives up a call: its id is free at once and no answer follows; unknown ids are ignored."""
+        """The client gives up a call: its id is free at once, no answer follows; unknown ids are ignored."""
         flight = self._flights.pop(call_id, None) if _is_id(call_id) else None
         return [] if flight is None else [Cancel(flight.call)]
 
@@ -10540,7 +10442,7 @@ class Session:
             raise Refused(None, INVALID_REQUEST, text)
         row = METHODS.get(message.method)
         revision = (row and row.always) or check_revision(message, params, self.is_greeted)
-        return answer_request(self, Request(message.id, message.method, params, revision))
+        return answer_request(self, message._replace(params=params, revision=revision))
 
 
 # --- the methods (WIRE §5) ------------------------------------------------------------------------
@@ -10553,12 +10455,12 @@ def on_notification(session: Session, message: Message) -> list[Effect]:
     return []
 
 
-def on_fixed(session: Session, request: Request) -> list[Effect]:
+def on_fixed(session: Session, request: Message) -> list[Effect]:
     """Answer with what never changes: `ping`, `server/discover`."""
     return [Send(_render_result(request.id, session.prepared(request.method, request.revision)))]
 
 
-def on_initialize(session: Session, request: Request) -> list[Effect]:
+def on_initialize(session: Session, request: Message) -> list[Effect]:
     """The handshake, which exists in the legacy revision only, whichever of the two is named."""
     named = _check_text(request.id, request.params, "protocolVersion", _ONE_OF_BOTH)
     for name in ("capabilities", "clientInfo"):
@@ -10568,15 +10470,15 @@ def on_initialize(session: Session, request: Request) -> list[Effect]:
     return on_fixed(session, request)
 
 
-def on_tools_list(session: Session, request: Request) -> list[Effect]:
+def on_tools_list(session: Session, request: Message) -> list[Effect]:
     """All tools at once: no cursor is ever issued, so none is accepted."""
     if "cursor" in request.params:
         raise Refused(request.id, INVALID_PARAMS, 'there is one page only: leave "cursor" out')
     return on_fixed(session, request)
 
 
-def on_tools_call(session: Session, request: Request) -> list[Effect]:
-    """[5/9] A well-formed call becomes Start(ToolCall); what the tool makes of its arguments is not known here."""
+def on_tools_call(session: Session, request: Message) -> list[Effect]:
+    """[5/9] A well-formed call becomes Start(ToolCall); what its tool wants is not known here."""
     name = _check_text(request.id, request.params, "name", "one that tools/list names")
     arguments = _check_object(request.id, request.params, "arguments")
     token = request.params.get("_meta", {}).get("progressToken")
@@ -10587,7 +10489,7 @@ def on_tools_call(session: Session, request: Request) -> list[Effect]:
 class Method(NamedTuple):
     """A row: who answers, the fixed members of the result in each revision (None: no such method there)."""
 
-    answer: Callable[[Session, Request], list[Effect]]
+    answer: Callable[[Session, Message], list[Effect]]
     modern: Callable[[Facts], dict[str, Any]] | None
     legacy: Callable[[Facts], dict[str, Any]] | None
     always: str | None = None  # the revision that serves it whatever the request names
@@ -10597,7 +10499,7 @@ class Method(NamedTuple):
         return self.modern if revision == MODERN else self.legacy
 
 
-def answer_request(session: Session, request: Request) -> list[Effect]:
+def answer_request(session: Session, request: Message) -> list[Effect]:
     """[4/9] Let the method's row answer; Refused when the request's revision has no such method."""
     row = METHODS.get(request.method)
     if row is None or row.column(request.revision) is None:
@@ -10609,30 +10511,29 @@ def answer_request(session: Session, request: Request) -> list[Effect]:
 
 # fmt: off
 METHODS: Mapping[str, Method] = {
-    #                         answer         2026-07-28                                       2025-11-25
-    "server/discover": Method(on_fixed,      _discovery,                                      None),
-    "initialize":      Method(on_initialize, None,                                            _greeting, LEGACY),
-    "ping":            Method(on_fixed,      _modern,                                         lambda facts: {}),
-    "tools/list":      Method(on_tools_list, lambda facts: {"tools": facts.tools, **_modern(facts, is_cacheable=True)},
-                                                                                              lambda facts: {"tools": facts.tools}),
-    "tools/call":      Method(on_tools_call, _modern,                                         lambda facts: {}),
+    #                         answer         2026-07-28     2025-11-25
+    "server/discover": Method(on_fixed,      _discovery,    None),
+    "initialize":      Method(on_initialize, None,          _greeting,    LEGACY),
+    "ping":            Method(on_fixed,      _modern,       _bare),
+    "tools/list":      Method(on_tools_list, _modern_list,  _legacy_list),
+    "tools/call":      Method(on_tools_call, _modern,       _bare),
 }
 # fmt: on
 
 # ======================================================================
 # §18 server: the stdio loop
 # ======================================================================
-# Rules: uses §01-06, §15-17. The main thread reads, feeds the session and carries its effects out; it never waits
-# for a tool or for a client that does not read. Tools run in worker threads. `Outbox.write` is the choke point of
-# stdout. One lock guards the session and the queue; what is costly (running, redacting, encoding) happens outside.
+# Rules: uses §01-06, §15-17. The main thread reads, feeds the session and carries its effects out; it waits
+# for no tool and for no client that does not read. Tools run in worker threads. `Outbox.write` is the choke
+# point of stdout. One lock guards session and queue; what is costly (running, cleaning, encoding) is outside.
 
 SERVER_INFO = {"name": "protoyard", "title": "Protoyard", "version": __version__}
 INSTRUCTIONS = (
-    "Protoyard turns a short brief into clickable HTML prototypes with fictional data, by rules: no model, no "
-    "network. Start with `quick` and a brief in plain words; it answers with the pages to open in a browser. Look "
-    "closer with `list` and `show`, check hand edits with `validate`, and read `blueprint_schema` before you write "
-    "or change a blueprint. Everything lives under prototypes/ in the workspace and nothing is ever overwritten. "
-    "A failure says what was wrong and what to do next."
+    "Protoyard turns a short brief into clickable HTML prototypes with fictional data, by rules: no model, "
+    "no network. Start with `quick` and a brief in plain words; it answers with the pages to open in a "
+    "browser. Look closer with `list` and `show`, check hand edits with `validate`, and read "
+    "`blueprint_schema` before you write or change a blueprint. Everything lives under prototypes/ in the "
+    "workspace and nothing is ever overwritten. A failure says what was wrong and what to do next."
 )
 READ_ONLY_NOTE = "This server was started with --read-only: it lists and serves only the tools that read. "
 TERMINAL_HINT = (
@@ -10656,22 +10557,22 @@ class Limits(NamedTuple):
 _LOG_LEVELS = ("debug", "info", "warning")
 
 
-def _can_write(fd: int) -> bool:
-    """Would a write of PIPE_BUF bytes return at once? (On Windows nobody can tell.)"""
+def _find_room(fd: int) -> int:
+    """How many bytes a descriptor takes for certain without blocking; Windows promises nothing."""
     if os.name == "nt":
-        return True
+        return 0
     import select
 
-    return bool(select.select([], [fd], [], 0)[1])
+    return select.PIPE_BUF if select.select([], [fd], [], 0)[1] else 0
 
 
 def write_log(level: str, text: str) -> None:
-    """A diagnostic on stderr, redacted, where PROTOYARD_LOG asks for its level; dropped when nobody reads there."""
+    """A diagnostic on stderr, redacted, if PROTOYARD_LOG asks for its level; dropped if nobody reads."""
     wanted = os.environ.get("PROTOYARD_LOG", "")
     if _LOG_LEVELS.index(level) < _LOG_LEVELS.index(wanted if wanted in _LOG_LEVELS else "warning"):
         return
     try:
-        if _can_write(STDERR_FD):
+        if os.name == "nt" or _find_room(STDERR_FD):
             os.write(STDERR_FD, f"protoyard: {redact(clean_text(text))}\n".encode("utf-8", "replace"))
     except OSError:
         return
@@ -10692,8 +10593,6 @@ def _read_input(fd: int) -> bytes | None:
 
 class SelectInput:
     """Waits for bytes, wake-ups and signals in one place, on the thread that asks (POSIX)."""
-
-    __slots__ = ("_fd", "_select", "_wake_fd", "signal_fd")
 
     def __init__(self, fd: int) -> None:
         import select
@@ -10721,9 +10620,7 @@ class SelectInput:
 
 
 class ThreadInput:
-    """The same where pipes cannot be selected (Windows): a thread reads; the asking one wakes for signals."""
-
-    __slots__ = ("_changed", "_data", "_fd", "_is_woken")
+    """The same where pipes cannot be selected (Windows): a thread reads; who asks looks up for signals."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -10747,10 +10644,8 @@ class ThreadInput:
         with self._changed:
             self._changed.wait_for(lambda: self._is_woken or (self._data and not is_paused), most)
             self._is_woken = False
-            if is_paused or not self._data:
-                return None
             self._changed.notify_all()
-            return self._data.pop()
+            return self._data.pop() if self._data and not is_paused else None
 
     def wake(self) -> None:
         """As SelectInput.wake."""
@@ -10766,14 +10661,14 @@ class Outbox:
     """The way to stdout: whole messages, one after the other, and no caller ever waits for the client."""
 
     def __init__(self, fd: int, on_change: Callable[[], None]) -> None:
-        """`on_change` is called from any thread when everything has gone out, or nothing can any more."""
+        """`on_change` is called, from any thread, when something that waited has gone out or nothing can."""
         self._fd = fd
         self._on_change = on_change
         self._changed = threading.Condition(threading.Lock())
-        self._queue: list[memoryview] = []  # the first one is being written by the writer thread
-        self._has_writer = False
+        self._queue: list[memoryview] = []  # the writer thread is at the first one
+        self._writer: threading.Thread | None = None
         self.waiting_bytes = 0
-        self.error: OSError | None = None  # the client is gone
+        self.error: OSError | None = None  # why nothing can go out any more
 
     def write(self, data: bytes) -> None:
         """Send whole messages. The choke point of stdout.
@@ -10781,93 +10676,53 @@ class Outbox:
         They are written here only while that cannot block, else by the writer thread.
         """
         with self._changed:
-            if self.error is not None:
-                return
             rest = memoryview(data)
-            if not self._queue:
-                rest = self._write_ready(rest)
+            room = 0 if self._queue or self.error else _find_room(self._fd)
+            while rest and room:
+                count = self._write_piece(rest[:room])
+                rest = rest[count:]
+                room = count and _find_room(self._fd)
             if rest and self.error is None:
                 self._queue.append(rest)
                 self.waiting_bytes += len(rest)
-                self._start_writer()
                 self._changed.notify()
+                if self._writer is None:
+                    self._writer = threading.Thread(target=self._write_waiting, daemon=True)
+                    self._writer.start()
 
-    def _write_ready(self, rest: memoryview) -> memoryview:
-        """Write as long as the platform promises not to block: pieces of PIPE_BUF to what is writable."""
-        if os.name == "nt":
-            return rest
-        import select
-
+    def _write_piece(self, piece: memoryview) -> int:
+        """How much of it went out; 0 when a pipe that somebody made non-blocking is full, or on an error."""
         try:
-            while rest and select.select([], [self._fd], [], 0)[1]:
-                rest = rest[os.write(self._fd, rest[: select.PIPE_BUF]) :]
+            return os.write(self._fd, piece)
         except BlockingIOError:
-            return rest
+            return 0
         except OSError as error:
-            self._fail(error)
-        return rest
-
-    def _start_writer(self) -> None:
-        if not self._has_writer:
-            self._has_writer = True
-            threading.Thread(target=self._write_waiting, name="outbox", daemon=True).start()
+            self.error = error
+            self._on_change()
+            return 0
 
     def _write_waiting(self) -> None:
         while self.error is None:
             with self._changed:
                 self._changed.wait_for(lambda: self._queue)
-                piece = self._queue[0][:READ_CHUNK_BYTES]
-            try:
-                self._took(self._write_piece(piece))
-            except OSError as error:
-                with self._changed:
-                    self._fail(error)
-
-    def _write_piece(self, piece: memoryview) -> int:
-        try:
-            return os.write(self._fd, piece)
-        except BlockingIOError:  # a pipe that somebody made non-blocking
-            import select
-
-            select.select([], [self._fd], [])
-            return 0
-
-    def _took(self, count: int) -> None:
-        with self._changed:
-            self._queue[0] = self._queue[0][count:]
-            if not self._queue[0]:
-                del self._queue[0]
-            self.waiting_bytes -= count
-        self._on_change()
-
-    def _fail(self, error: OSError) -> None:
-        self.error = error
-        self._queue.clear()
-        self.waiting_bytes = 0
-        self._on_change()
+            count = self._write_piece(self._queue[0][:READ_CHUNK_BYTES])
+            if not count:
+                time.sleep(OUTBOX_RETRY_SECONDS)
+            with self._changed:
+                self._queue[0] = self._queue[0][count:]
+                self.waiting_bytes -= count
+                if not self._queue[0]:
+                    del self._queue[0]
+            self._on_change()
 
 
 # --- the calls ------------------------------------------------------------------------------------
 
 
-class _Job:
-    """A call on its way through the queue and a worker."""
-
-    __slots__ = ("argv", "call", "is_over", "is_stopping", "request", "row")
-
-    def __init__(self, request: ToolCall, row: Operation, argv: list[str], call: Call) -> None:
-        self.request = request
-        self.row = row
-        self.argv = argv
-        self.call = call
-        self.is_stopping = False
-        self.is_over = threading.Event()  # no thread works on it any more
-
-
 def check_call(
     request: ToolCall, rows: Mapping[str, Operation], *, read_only: bool, problem: Failure | None
 ) -> list[str]:
-    """The argument vector of a call; the first Failure in the order of WIRE §6 (`problem` is the workspace's)."""
+    """The argument vector of a call; the first Failure in WIRE §6's order (`problem`: the workspace's)."""
     row = rows.get(request.name)
     if row is None:
         name = request.name[:TOOL_NAME_SHOWN_CHARS]
@@ -10898,11 +10753,32 @@ def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any
     return session.render(request, text, is_error=not shown["ok"])
 
 
-def describe_timeout(step: str, seconds: float) -> Failure:
+def describe_stop(stopped: Stopped, seconds: float) -> Failure:
     """What a call that was stopped at its bound is answered."""
-    reached = f'at the step "{step}"' if step else "before its first step"
+    reached = f'at the step "{stopped.step}"' if stopped.step else "before its first step"
     message = f"stopped after {seconds:g} s {reached}; what had been written until then stays"
     return Failure("timeout", message, "look at what is there (list, show), then ask for less at once")
+
+
+def find_problem(directory: str) -> Failure | None:
+    """Why a directory is no workspace; None when it is one."""
+    try:
+        Workspace(directory)
+    except Failure as failure:
+        return failure
+    return None
+
+
+class _Job:
+    """A call on its way through the queue and a worker."""
+
+    def __init__(self, request: ToolCall, row: Operation, argv: list[str], call: Call) -> None:
+        self.request = request
+        self.row = row
+        self.argv = argv
+        self.call = call
+        self.is_stopping = False
+        self.is_over = threading.Event()  # no thread works on it, or ever will
 
 
 class Server:
@@ -10910,42 +10786,35 @@ class Server:
 
     def __init__(
         self,
-        *,
         rows: Sequence[Operation],
         directory: str,
-        read_only: bool,
-        limits: Limits,
         source: SelectInput | ThreadInput,
         stdout_fd: int,
+        *,
+        read_only: bool = False,
+        limits: Limits | None = None,
     ) -> None:
         self._rows = {row.name: row for row in rows if row.served}
         self._directory = directory
+        self._problem = find_problem(directory)
         self._read_only = read_only
-        self._limits = limits
+        self._limits = limits or Limits()
         self._source = source
         self._outbox = Outbox(stdout_fd, source.wake)
         tools = [render_tool(row) for row in self._rows.values() if not (read_only and row.writes)]
         instructions = READ_ONLY_NOTE + INSTRUCTIONS if read_only else INSTRUCTIONS
         self._session = Session(tools, SERVER_INFO, instructions)
-        self._problem = self._find_problem()
         self._changed = threading.Condition(threading.Lock())  # guards the session and all that follows
         self._jobs: dict[int, _Job] = {}  # not yet answered, by the id() of the request, the oldest first
         self._waiting: list[_Job] = []  # in the queue
         self._ready: list[_Job] = []  # have a slot, no worker has picked them up yet
         self._running: list[_Job] = []  # have a slot
-        self._given_up: list[_Job] = []  # lost their slot: their workers did not return in time
+        self._given_up: list[_Job] = []  # lost their slot: their workers did not come back in time
         self._writer: _Job | None = None  # whose turn it is to write
         self._idle_workers = 0
         self._stoppers = 0
         self._is_closing = False
         self.signals: list[int] = []  # the exit statuses that they ask for
-
-    def _find_problem(self) -> Failure | None:
-        try:
-            Workspace(self._directory)
-        except Failure as failure:
-            return failure
-        return None
 
     # --- the loop ---
 
@@ -10953,32 +10822,27 @@ class Server:
         """Serve until the input ends, a signal comes or the client is gone; returns the exit status."""
         try:
             while not self._is_done():
-                is_paused = self._is_closing or self._outbox.waiting_bytes >= self._limits.outbox_bytes
-                data = self._source.read(self._seconds_to_next(), is_paused=is_paused)
+                is_full = self._outbox.waiting_bytes >= self._limits.outbox_bytes
+                data = self._source.read(self._stop_overdue(), is_paused=is_full or self._is_closing)
                 if data is not None:
                     self._take(data)
-                self._stop_overdue()
         finally:
             with self._changed:
-                jobs = [*self._jobs.values(), *self._running, *self._given_up]
                 self._waiting.clear()
+                jobs = [*self._jobs.values(), *self._running, *self._given_up]
             stop_calls([job.call for job in jobs], CANCELLED)
-        return self.signals[0] if self.signals else self._end_status()
+        error = self._outbox.error
+        if self.signals or error is None or isinstance(error, BrokenPipeError):
+            return self.signals[0] if self.signals else EXIT_DONE
+        write_log("warning", f"standard output cannot be written: {error.strerror}")
+        return EXIT_FAILED
 
     def _is_done(self) -> bool:
         if self.signals or self._outbox.error is not None:
             return True
-        if not self._is_closing:
-            return False
         with self._changed:
-            return not self._jobs and not self._stoppers and not self._outbox.waiting_bytes
-
-    def _end_status(self) -> int:
-        error = self._outbox.error
-        if error is None or isinstance(error, BrokenPipeError):
-            return EXIT_DONE
-        write_log("warning", f"standard output cannot be written: {error.strerror}")
-        return EXIT_FAILED
+            is_idle = not (self._jobs or self._stoppers or self._outbox.waiting_bytes)
+            return self._is_closing and is_idle
 
     def _take(self, data: bytes) -> None:
         with self._changed:
@@ -10997,12 +10861,6 @@ class Server:
         if lines:
             self._outbox.write(b"".join(lines))
 
-    def _seconds_to_next(self) -> float | None:
-        if not self._jobs:
-            return None
-        with self._changed:
-            return next((job.call.remaining() for job in self._jobs.values() if not job.is_stopping), None)
-
     # --- a call begins ---
 
     def start_call(self, request: ToolCall) -> None:
@@ -11013,24 +10871,21 @@ class Server:
 
     def _admit(self, request: ToolCall) -> None:
         argv = check_call(request, self._rows, read_only=self._read_only, problem=self._problem)
-        self._queue(request, self._rows[request.name], argv)
-
-    def _queue(self, request: ToolCall, row: Operation, argv: list[str]) -> None:
         call = Call(
             deadline=time.monotonic() + self._limits.stop_seconds,
             on_progress=lambda *told: self._progress(request, *told),
             on_child=lambda: self._pass_turn(job),
         )
-        job = _Job(request, row, argv, call)
+        job = _Job(request, self._rows[request.name], argv, call)
         with self._changed:
-            is_free = len(self._given_up) < self._limits.abandoned
-            if is_free and self._may_run(job):
+            is_open = len(self._given_up) < self._limits.abandoned
+            if is_open and self._may_run(job):
                 self._give_slot(job)
-            elif is_free and len(self._waiting) < self._limits.queue:
+            elif is_open and len(self._waiting) < self._limits.queue:
                 self._waiting.append(job)
             else:
-                message = "too many calls are running and waiting"
-                raise Failure("busy", message, "wait for their answers, then call again")
+                hint = "wait for their answers, then call again"
+                raise Failure("busy", "too many calls are running and waiting", hint)
             self._jobs[id(request)] = job
 
     def _may_run(self, job: _Job) -> bool:
@@ -11046,29 +10901,21 @@ class Server:
             self._writer = job
         self._changed.notify()
 
-    def _give_slots(self) -> None:
-        for job in list(self._waiting):
-            if self._may_run(job):
-                self._waiting.remove(job)
-                self._give_slot(job)
-
     # --- in a worker ---
 
     def _work(self) -> None:
         """A worker thread: job after job, until it comes back too late from one."""
-        is_wanted = True
-        while is_wanted:
+        job = None
+        while job is None or self._release(job):
             with self._changed:
                 self._idle_workers += 1
                 self._changed.wait_for(lambda: self._ready)
                 self._idle_workers -= 1
                 job = self._ready.pop(0)
+            write_log("debug", f"{job.row.name} starts")
             self._finish(job.request, self._attempt(job.request, lambda job=job: self._execute(job)))
-            with self._changed:
-                is_wanted = self._release(job)
 
     def _execute(self, job: _Job) -> dict[str, Any]:
-        write_log("debug", f"{job.row.name} starts")
         job.call.check()
         rows = tuple(self._rows.values())
         return execute(job.argv, rows=rows, call=job.call, directory=self._directory)
@@ -11082,10 +10929,10 @@ class Server:
         except Stopped as stopped:
             if stopped.reason != TIMEOUT:
                 return None
-            failure = describe_timeout(stopped.step, self._limits.stop_seconds)
+            failure = describe_stop(stopped, self._limits.stop_seconds)
         except Failure as refused:
             failure = refused
-        except Exception:
+        except (Exception, SystemExit):
             import traceback
 
             write_log("warning", traceback.format_exc())
@@ -11099,33 +10946,36 @@ class Server:
             self._jobs.pop(id(request), None)
             for effect in self._session.finish(request, reply):
                 self._outbox.write(effect.line)
-
-    def _release(self, job: _Job) -> bool:
-        """A worker returns from a job; False when its slot has been taken from it."""
-        job.is_over.set()
-        is_mine = job in self._running
-        (self._running if is_mine else self._given_up).remove(job)
-        if is_mine:
-            self._let_go(job)
         if self._is_closing:
             self._source.wake()
-        return is_mine
-
-    def _let_go(self, job: _Job) -> None:
-        if self._writer is job:
-            self._writer = None
-        self._give_slots()
-
-    def _pass_turn(self, job: _Job) -> None:
-        """A child runs without the workspace lock (WIRE §7): meanwhile the next writer may run."""
-        with self._changed:
-            if self._writer is job:
-                self._let_go(job)
 
     def _progress(self, request: ToolCall, done: float, total: float | None, message: str) -> None:
         with self._changed:
             for effect in self._session.progress(request, done, total, message, time.monotonic()):
                 self._outbox.write(effect.line)
+
+    def _release(self, job: _Job) -> bool:
+        """A worker comes back from a job; False when its slot has been taken from it."""
+        with self._changed:
+            job.is_over.set()
+            is_late = job in self._given_up
+            (self._given_up if is_late else self._running).remove(job)
+            self._pass_on(job)
+        return not is_late
+
+    def _pass_on(self, job: _Job) -> None:
+        """The job's slot, or its turn to write, is free for those that wait."""
+        if self._writer is job:
+            self._writer = None
+        for waiting in list(self._waiting):
+            if self._may_run(waiting):
+                self._waiting.remove(waiting)
+                self._give_slot(waiting)
+
+    def _pass_turn(self, job: _Job) -> None:
+        """A child runs without the workspace lock (WIRE §7): meanwhile the next writer may run."""
+        with self._changed:
+            self._pass_on(job)
 
     # --- a call is stopped ---
 
@@ -11135,18 +10985,17 @@ class Server:
             if job is not None:
                 self._stop(job, CANCELLED)
 
-    def _stop_overdue(self) -> None:
+    def _stop_overdue(self) -> float | None:
+        """Stop the calls at their bound; the seconds until the next one comes to it."""
         if not self._jobs:
-            return
-        overdue = []
+            return None
         with self._changed:
-            for job in list(self._jobs.values()):
-                if not job.is_stopping and job.call.remaining() == 0:
-                    overdue.append(job)
-                    self._stop(job, TIMEOUT)
-        for job in overdue:
-            if job.is_over.is_set():
-                self._answer_timeout(job)
+            for job in [job for job in self._jobs.values() if not job.is_stopping]:
+                seconds = job.call.remaining()
+                if seconds:
+                    return seconds
+                self._stop(job, TIMEOUT)
+        return None
 
     def _stop(self, job: _Job, reason: str) -> None:
         """Shut the gate now; what may take its time, children and a commit under way, is another thread's."""
@@ -11155,30 +11004,22 @@ class Server:
         if job in self._waiting:
             self._waiting.remove(job)
             job.is_over.set()
-            return
         self._stoppers += 1
         threading.Thread(target=self._see_off, args=(job, reason), daemon=True).start()
 
     def _see_off(self, job: _Job, reason: str) -> None:
         """Stop a job, answer it if that is due, and take the slot from a worker that does not come back."""
         job.call.stop(reason)
-        if reason == TIMEOUT:
-            self._answer_timeout(job)
+        self._finish(job.request, self._attempt(job.request, job.call.check))
         job.is_over.wait(ABANDON_SECONDS)
         with self._changed:
             if not job.is_over.is_set():
                 self._running.remove(job)
                 self._given_up.append(job)
                 release_lock(job.call)
-                self._let_go(job)
+                self._pass_on(job)
             self._stoppers -= 1
         self._source.wake()
-
-    def _answer_timeout(self, job: _Job) -> None:
-        def stopped() -> None:
-            raise Stopped(TIMEOUT, job.call.current_step)
-
-        self._finish(job.request, self._attempt(job.request, stopped))
 
 
 # --- the process ----------------------------------------------------------------------------------
@@ -11194,7 +11035,7 @@ def take_streams() -> tuple[int, int]:
             os.fstat(fd)
         except OSError:  # closed: the lowest free descriptor, which open takes, is this one
             os.open(os.devnull, os.O_RDWR)
-    stdin_fd, stdout_fd = os.dup(STDIN_FD), os.dup(STDOUT_FD)  # not inherited by children
+    stdin_fd, stdout_fd = os.dup(STDIN_FD), os.dup(STDOUT_FD)  # children do not inherit them
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, STDIN_FD)
     os.close(null)
@@ -11218,43 +11059,8 @@ def _catch_signals(server: Server, source: SelectInput | ThreadInput) -> None:
         signal.set_wakeup_fd(source.signal_fd, warn_on_full_buffer=False)
 
 
-def serve(
-    *,
-    rows: Sequence[Operation],
-    directory: str,
-    read_only: bool = False,
-    stdin_fd: int | None = None,
-    stdout_fd: int | None = None,
-    limits: Limits | None = None,
-) -> int:
-    """[1/9] Serve MCP until the input ends; the exit status (0; 128 + the signal's number; 1: stdout failed).
-
-    Without descriptors the process's own streams and signals are taken over, and the process ends here: no
-    daemon thread, wherever it is parked, can then abort the interpreter.
-    """
-    owns_process = stdin_fd is None
-    if owns_process:
-        stdin_fd, stdout_fd = take_streams()
-        if os.isatty(stdin_fd):
-            os.write(STDERR_FD, TERMINAL_HINT.encode("ascii"))
-    source = ThreadInput(stdin_fd) if os.name == "nt" else SelectInput(stdin_fd)
-    server = Server(
-        rows=rows,
-        directory=directory,
-        read_only=read_only,
-        limits=limits or Limits(),
-        source=source,
-        stdout_fd=stdout_fd,
-    )
-    if owns_process:
-        _catch_signals(server, source)
-    status = server.run()
-    if owns_process:
-        _end_process(status)
-    return status
-
-
 def _end_process(status: int) -> None:
+    """Leave at once: no daemon thread, wherever it is parked, can then abort the interpreter."""
     for stream in (sys.stdout, sys.stderr):  # what tools printed; both lead to stderr
         try:
             stream.flush()
@@ -11262,6 +11068,27 @@ def _end_process(status: int) -> None:
             continue
     os._exit(status)
 
+
+def serve(
+    *,
+    rows: Sequence[Operation],
+    directory: str,
+    read_only: bool = False,
+    limits: Limits | None = None,
+) -> int:
+    """[1/9] Serve MCP on the process's own streams until the input ends, then end the process.
+
+    Exit status: 0; 128 + the signal's number; 1 when stdout failed otherwise than by the client's leaving.
+    """
+    stdin_fd, stdout_fd = take_streams()
+    if os.isatty(stdin_fd):
+        os.write(STDERR_FD, TERMINAL_HINT.encode("ascii"))
+    source = ThreadInput(stdin_fd) if os.name == "nt" else SelectInput(stdin_fd)
+    server = Server(rows, directory, source, stdout_fd, read_only=read_only, limits=limits)
+    _catch_signals(server, source)
+    status = server.run()
+    _end_process(status)
+    return status
 
 # ======================================================================
 # §19 machine: the rows that only the command line has

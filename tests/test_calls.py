@@ -265,7 +265,7 @@ TREES = {
         "print(os.getpid(), flush=True); time.sleep(300)"
     ),
     "a grandchild in the group": (
-        "import subprocess; print(subprocess.Popen(['sleep', '300']).pid, flush=True); import time; time.sleep(300)"
+        "import subprocess, time\nprint(subprocess.Popen(['sleep', '300']).pid, flush=True); time.sleep(300)"
     ),
     "a grandchild in a session of its own": (
         "import subprocess, time\n"

@@ -1,4 +1,4 @@
-"""§17 without any input or output: lines, messages, revisions, methods, calls in flight, and what no input may do."""
+"""§17 without input and output: lines, messages, revisions, methods, calls in flight, and whatever comes."""
 
 from __future__ import annotations
 
@@ -705,7 +705,7 @@ def test_whatever_comes_each_identified_request_gets_one_answer_and_nothing_else
 
 
 def test_two_calls_and_all_that_may_happen_to_them_in_any_order():
-    """Every interleaving of two calls' starts, finishes and cancellations: one answer, or none after a cancel."""
+    """Starts, finishes and cancellations of two calls, in every order: one answer, none after a cancel."""
     for order in set(
         itertools.permutations(["start 1", "start 2", "finish 1", "finish 2", "cancel 1", "cancel 2"])
     ):

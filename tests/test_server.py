@@ -334,7 +334,7 @@ def test_a_signal_ends_an_idle_server_at_once(name, tmp_path):
 
 def test_a_client_that_closes_its_ears_ends_the_server_quietly(python, tmp_path):
     command = [python, "-I", str(ROWS)]
-    pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(command, cwd=tmp_path, **pipes) as process:
         process.stdin.write(encode_line(build_call(1, "stuck", {"ms": 60_000})) + encode_line(ping(0)))
         process.stdin.flush()
@@ -626,14 +626,8 @@ def test_a_stderr_that_nobody_reads_holds_nobody_up(tmp_path):
 def test_both_ways_to_read_serve_alike(source, tmp_path):
     read_in, write_in = os.pipe()
     read_out, write_out = os.pipe()
-    server = protoyard.Server(
-        rows=server_rows.ROWS,
-        directory=str(tmp_path),
-        read_only=False,
-        limits=protoyard.Limits(stop_seconds=0.5),
-        source=source(read_in),
-        stdout_fd=write_out,
-    )
+    limits = protoyard.Limits(stop_seconds=0.5)
+    server = protoyard.Server(server_rows.ROWS, str(tmp_path), source(read_in), write_out, limits=limits)
     statuses = []
     thread = threading.Thread(target=lambda: statuses.append(server.run()), daemon=True)
     thread.start()

@@ -11090,11 +11090,12 @@ def serve(
     _end_process(status)
     return status
 
+
 # ======================================================================
 # §19 machine: the rows that only the command line has
 # ======================================================================
 # Rules: uses §01-06, §14-18. Same row type as §15, never listed over MCP. Hosts and checks are tables.
-# Nothing changes the machine: `mcp-config` prints what a person puts in place, `doctor` takes its probes away.
+# Nothing changes the machine: `mcp-config` prints what a person puts in place, `doctor` removes its probes.
 
 # --- the program's own file -----------------------------------------------------------------------
 

@@ -512,6 +512,11 @@ def test_code_for_a_python_of_the_future_is_named_by_its_magic_number():
     assert protoyard.list_ready_pythons(names) == ["3.9", "3.13", "ffff0d0a"]
 
 
+def test_the_readme_names_every_host():
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert [client for client in HOSTS if f"`{client}`" not in text] == []
+
+
 def test_the_readme_shows_what_mcp_config_prints():
     (shown,) = re.findall(
         r"```json\n(\{\n  \"mcpServers\".*?\n)```", (ROOT / "README.md").read_text("utf-8"), re.S

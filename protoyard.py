@@ -239,6 +239,13 @@ APPS_DIR = "apps"
 PROJECT_RECORD_NAME = ".protoyard.json"
 VITE_VERSION = "8.4.0"
 
+# This machine (TOOLS §8): the smallest start-up budget of a host; longer than a usual write holds the lock;
+# enough of a digest to tell builds apart; what a disk must at least have room for.
+DOCTOR_ANSWER_SECONDS = 10.0
+DOCTOR_LOCK_SECONDS = 2.0
+BUILD_DIGEST_CHARS = 12
+PROBE_BYTES = 64 * KIB
+
 # The blueprint (TOOLS §3). The prototype's "today" is a constant, a Monday: equal briefs give equal bytes.
 AS_OF_DATE = "2026-06-15"
 ID_MAX_CHARS = 48
@@ -12352,14 +12359,16 @@ def render_help(rows: Sequence[Operation]) -> str:
     )
 
 
-def run_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> int:
+def run_command_line(
+    argv: Sequence[str], rows: Sequence[Operation], *, render_version: Callable[[], str]
+) -> int:
     """Run one command line and print its outcome; returns the exit status."""
     first = argv[0] if argv else ""
     if first in ("", "-h", "--help", "help"):
         write_text(sys.stdout if first else sys.stderr, render_help(rows))
         return EXIT_DONE if first else EXIT_USAGE
     if first in ("-V", "--version"):
-        write_text(sys.stdout, f"protoyard {__version__}")
+        write_text(sys.stdout, render_version())
         return EXIT_DONE
     words = argv[: argv.index("--")] if "--" in argv else argv
     row = next((row for row in rows if row.command == first), None)
@@ -12852,6 +12861,7 @@ INSTRUCTIONS = (
     "`blueprint_schema` before you write or change a blueprint. Everything lives under prototypes/ in the "
     "workspace and nothing is ever overwritten. A failure says what was wrong and what to do next."
 )
+READ_ONLY_NOTE = "This server was started with --read-only: it lists and serves only the tools that read. "
 TERMINAL_HINT = (
     "protoyard mcp speaks the Model Context Protocol with an agent host, not with people.\n"
     "Register it: protoyard mcp-config --client NAME. Check it: protoyard doctor. Ctrl-D ends it.\n"
@@ -13124,7 +13134,9 @@ class Server:
         self._limits = limits or Limits()
         self._source = source
         self._outbox = Outbox(stdout_fd, source.wake)
-        self._session = Session([render_tool(row) for row in self._rows.values()], SERVER_INFO, INSTRUCTIONS)
+        tools = [render_tool(row) for row in self._rows.values() if not (read_only and row.writes)]
+        instructions = READ_ONLY_NOTE + INSTRUCTIONS if read_only else INSTRUCTIONS
+        self._session = Session(tools, SERVER_INFO, instructions)
         self._changed = threading.Condition(threading.Lock())  # guards the session and all that follows
         self._jobs: dict[int, _Job] = {}  # not yet answered, by the id() of the request, the oldest first
         self._waiting: list[_Job] = []  # in the queue
@@ -13425,12 +13437,307 @@ def serve(
 # ======================================================================
 # §19 machine: the rows that only the command line has
 # ======================================================================
-# Rules: uses §01-06, §14-18. Same row type as §15, never listed over MCP.
+# Rules: uses §01-06, §14-18. Same row type as §15, never listed over MCP. Hosts and checks are tables.
+# Nothing changes the machine: `mcp-config` prints what a person puts in place, `doctor` removes its probes.
+
+# --- the program's own file -----------------------------------------------------------------------
+
+# fmt: off
+_PYTHONS: Mapping[str, str] = {  # by bytecode magic number in hex, as the archive's code/* members are named
+    "610d0d0a": "3.9",  "6f0d0d0a": "3.10", "a70d0d0a": "3.11",
+    "cb0d0d0a": "3.12", "f30d0d0a": "3.13", "2b0e0d0a": "3.14",
+}
+# fmt: on
+
+
+def _is_archived() -> bool:
+    return hasattr(__loader__, "archive")
+
+
+def find_program() -> str:
+    """The absolute path of what Python was started with: the archive, or the module's own file."""
+    return os.path.abspath(__loader__.archive if _is_archived() else __file__)
+
+
+def read_archive(path: str) -> list[str]:
+    """The names of all members of a protoyard.pyz; Failure io_error where it is damaged."""
+    from zipfile import BadZipFile, ZipFile
+
+    try:
+        with ZipFile(path) as archive:
+            # Nothing in it is compressed; a member that says so is damaged where no checksum tells.
+            wrong = [entry.filename for entry in archive.infolist() if entry.compress_type]
+            damaged = wrong[0] if wrong else archive.testzip()
+            names = archive.namelist()
+    except (BadZipFile, EOFError, OSError, RuntimeError, ValueError) as error:
+        raise Failure("io_error", f"{path} is damaged: {error}") from error
+    if damaged:
+        raise Failure("io_error", f"{path} is damaged at {damaged}")
+    return names
+
+
+def list_ready_pythons(names: Sequence[str]) -> list[str]:
+    """The Pythons that an archive of these members has ready code for; unknown ones by magic number."""
+    magics = [name.rpartition("/")[2] for name in names if name.startswith("code/")]
+    known = [python for magic, python in _PYTHONS.items() if magic in magics]
+    return known + [magic for magic in magics if magic not in _PYTHONS]
+
+
+def describe_version() -> str:
+    """What `--version` prints: of an archive also how its SHA-256 begins and what it has ready code for."""
+    plain = f"protoyard {__version__}"
+    if not _is_archived():
+        return plain
+    import hashlib
+
+    try:
+        names = read_archive(find_program())
+        with open(find_program(), "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()[:BUILD_DIGEST_CHARS]
+    except (Failure, OSError) as error:
+        return f"{plain} ({error})"
+    pythons = ", ".join(list_ready_pythons(names))
+    return f"{plain} (build {digest}, {f'ready code for Python {pythons}' if pythons else 'no ready code'})"
+
+
+# --- mcp-config: the snippet of a host ------------------------------------------------------------
+
+
+class Host(Row):
+    """How a host is told of a server: the file's format, the member that holds servers, the file's place.
+
+    In `place` and `note` a path begins with ~ or {workspace} and has /; `darwin` and `win32` are exceptions.
+    """
+
+    format: str
+    top: str
+    place: str
+    note: str
+    more: Mapping[str, str] = {}
+    darwin: str = ""
+    win32: str = ""
+
+
+_MERGE = " Merge it into what is there, as UTF-8 without a byte order mark, then start the host again."
+_STDIO = {"type": "stdio"}
+# fmt: off
+HOSTS: Mapping[str, Host] = {
+    "claude-desktop": Host("json", "mcpServers", "~/.config/Claude/claude_desktop_config.json",
+                           "Settings, Developer, Edit Config opens it. Quit the app." + _MERGE,
+                           darwin="~/Library/Application Support/Claude/claude_desktop_config.json",
+                           win32=r"%APPDATA%\Claude\claude_desktop_config.json"),
+    "claude-code":    Host("json", "mcpServers", "{workspace}/.mcp.json",
+                           "For every project: the same in ~/.claude.json." + _MERGE, _STDIO),
+    "cursor":         Host("json", "mcpServers", "{workspace}/.cursor/mcp.json",
+                           "For every project: the same in ~/.cursor/mcp.json." + _MERGE),
+    "vscode":         Host("json", "servers", "{workspace}/.vscode/mcp.json",
+                           "For every project: the command MCP: Open User Configuration." + _MERGE, _STDIO),
+    "codex":          Host("toml", "mcp_servers", "~/.codex/config.toml",
+                           "For one trusted project: the same in {workspace}/.codex/config.toml." + _MERGE),
+    "gemini":         Host("json", "mcpServers", "~/.gemini/settings.json",
+                           "For one project: the same in {workspace}/.gemini/settings.json." + _MERGE),
+    "zed":            Host("json", "context_servers", "~/.config/zed/settings.json",
+                           "The command zed: open settings file opens it." + _MERGE,
+                           win32=r"%APPDATA%\Zed\settings.json"),
+    "windsurf":       Host("json", "mcpServers", "~/.codeium/windsurf/mcp_config.json",
+                           "Settings, Cascade, MCP Servers leads to it." + _MERGE),
+    "generic":        Host("json", "mcpServers", "where the host keeps its MCP servers",
+                           "Most hosts read this; some name the outer member otherwise."),
+}
+# fmt: on
+
+
+def _render_toml(text: str) -> str:
+    """A TOML basic string: JSON's escapes are TOML's, but TOML has DEL escaped too."""
+    return render_json(text).replace("\x7f", r"\u007f")
+
+
+def _render_snippet(host: Host, command: Sequence[str]) -> str:
+    if host.format == "toml":
+        program, *arguments = map(_render_toml, command)
+        return f"[{host.top}.protoyard]\ncommand = {program}\nargs = [{', '.join(arguments)}]"
+    entry = {**host.more, "command": command[0], "args": list(command[1:])}
+    return render_document({host.top: {"protoyard": entry}}).rstrip("\n")
+
+
+def _render_paths(text: str, workspace: str, platform: str) -> str:
+    """A text of the table with its paths as the platform writes them."""
+    is_windows = platform == "win32"
+    roots = {"~": "%USERPROFILE%" if is_windows else "~", "{workspace}": workspace}
+
+    def spell(match: re.Match[str]) -> str:
+        return roots[match[1]] + (match[2].replace("/", "\\") if is_windows else match[2])
+
+    return re.sub(r"(~|\{workspace\})(/\S+)", spell, text)
+
+
+def render_registration(client: str, command: Sequence[str], platform: str) -> dict[str, str]:
+    """The data of mcp-config: client, format, snippet, place, note. `command` ends with the workspace."""
+    host = HOSTS[client]
+    place = {"darwin": host.darwin, "win32": host.win32}.get(platform) or host.place
+    return {
+        "client": client,
+        "format": host.format,
+        "snippet": _render_snippet(host, command),
+        "place": _render_paths(place, command[-1], platform),
+        "note": _render_paths(host.note, command[-1], platform),
+    }
+
+
+def run_mcp_config(context: Context, values: dict[str, Any]) -> dict[str, str]:
+    """How a host is told to start this program in this workspace; data: see render_registration."""
+    context.workspace  # noqa: B018  refused under the name that was given, and below under its full one
+    directory = os.path.abspath(os.path.expanduser(context.directory))
+    Workspace(directory)
+    command = [sys.executable, "-I", find_program(), "mcp", "--workspace", directory]
+    if clean(command) != command:
+        message = "a path holds what no configuration can: half a character, a control character, a secret"
+        raise Failure("unsafe_path", message, "give the workspace or the program another place")
+    return render_registration(values["client"], command, sys.platform)
+
+
+def _registration_text(data: Mapping[str, str]) -> str:
+    mark = "# " if data["format"] == "toml" else ""  # a comment where there are comments
+    return f"{data['snippet']}\n\n{mark}Put it in: {data['place']}\n{mark}{data['note']}"
+
+
+# --- doctor: what may be broken on this machine ---------------------------------------------------
+
+
+class Check(Row):
+    """One look: `examine` returns what it found or raises Failure; `remedy` where that has no hint itself."""
+
+    name: str
+    examine: Callable[[Context], str]
+    is_needed: bool
+    remedy: str
+
+
+def _examine_workspace(context: Context) -> str:
+    """A file can be made and removed where prototypes are built and kept, or where those folders would be."""
+    workspace = context.workspace
+    for folder in (STAGING_DIR, PROTOTYPES_DIR):
+        while folder and workspace.kind(folder) == "missing":
+            folder = folder.rpartition("/")[0]
+        probe = f"{folder}/.{_unique_name()}".lstrip("/")
+        try:
+            workspace.create_file(probe, bytes(PROBE_BYTES))
+        finally:
+            workspace.discard(probe)
+    return f"{workspace.directory} can be written"
+
+
+def _examine_lock(context: Context) -> str:
+    deadline = time.monotonic() + DOCTOR_LOCK_SECONDS
+    while not context.workspace.lock_is_free():
+        if time.monotonic() >= deadline:
+            raise Failure("busy", f"another process is writing here, or {LOCK_PATH} cannot be read")
+        context.call.wait(LOCK_POLL_SECONDS)
+    return "free"
+
+
+def _examine_archive(context: Context) -> str:
+    if not _is_archived():
+        return f"none: this is the module {find_program()}"
+    read_archive(find_program())
+    return f"{find_program()} is whole"
+
+
+def _examine_code(context: Context) -> str:
+    from importlib.util import MAGIC_NUMBER
+
+    if not _is_archived():
+        return "not needed without an archive"
+    names = read_archive(find_program())
+    pythons = ", ".join(list_ready_pythons(names)) or "none"
+    if f"code/{MAGIC_NUMBER.hex()}" not in names:
+        raise Failure("not_found", f"not for this Python, so that it starts more slowly; for: {pythons}")
+    return f"for Python {pythons}"
+
+
+def _render_handshake(revision: str) -> bytes:
+    meta = {"_meta": {META_VERSION: revision}}
+    client = {"name": "protoyard doctor", "version": __version__}
+    hello = {"protocolVersion": revision, "capabilities": {}, "clientInfo": client}
+    modern = (("server/discover", meta), ("tools/list", meta))
+    asked = modern if revision == MODERN else (("initialize", hello), ("tools/list", {}))
+    return b"".join(
+        render_wire({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        for number, (method, params) in enumerate(asked)
+    )
+
+
+def _examine_server(context: Context, revision: str) -> str:
+    """Start this program as a host would, shake hands and list the tools in one revision."""
+    command = [sys.executable, "-I", find_program(), "mcp", f"--workspace={context.directory}"]
+    stdin = _render_handshake(revision)
+    ended = run_child(context.call, command, stdin=stdin, seconds=DOCTOR_ANSWER_SECONDS)
+    try:
+        messages = map(decode_message, ended.stdout.splitlines())
+        answers = {message["id"]: message["result"] for message in messages}
+        if revision in answers[0].get("supportedVersions", [answers[0].get("protocolVersion")]):
+            return f"serves {', '.join(tool['name'] for tool in answers[1]['tools'])}"
+        said = f"it answered {answers[0]}"
+    except (AttributeError, LookupError, TypeError, ValueError):
+        said = (ended.stderr or ended.stdout).decode("utf-8", "replace").strip().rpartition("\n")[2]
+    how = "no end in time" if ended.status is None else f"exit status {ended.status}"
+    raise Failure("internal_error", f"{how}: {said[-LAST_WORDS_BYTES:]}")
+
+
+def _examine_pnpm(context: Context) -> str:
+    from shutil import which
+
+    path = which("pnpm")
+    if path is None:
+        raise Failure("missing_dependency", "pnpm is not on PATH")
+    return path
+
+
+_BY_HAND = "see what it says: protoyard mcp"
+CHECKS: tuple[Check, ...] = (  # what is not needed warns
+    Check("python", lambda context: f"{sys.version.split()[0]}, {sys.executable}", True, ""),
+    Check("workspace", _examine_workspace, True, "choose a folder that you may write to: --workspace DIR"),
+    Check("lock", _examine_lock, True, "wait for that process, or end it"),
+    Check("archive", _examine_archive, True, "put a fresh copy in its place; compare its .sha256"),
+    Check("ready code", _examine_code, False, "build it where that Python is: ./build.sh"),
+    Check(f"handshake {MODERN}", lambda context: _examine_server(context, MODERN), True, _BY_HAND),
+    Check(f"handshake {LEGACY}", lambda context: _examine_server(context, LEGACY), True, _BY_HAND),
+    Check("browser", lambda context: find_browser(os.environ), False, ""),
+    Check("pnpm", _examine_pnpm, False, "it is for installing promoted projects only"),
+)
+
+
+def run_doctor(context: Context, values: dict[str, Any]) -> dict[str, Any]:
+    """Every check, whatever the others find; data: ok, checks of name, status, detail and remedy."""
+    found = []
+    for check in CHECKS:
+        context.call.step(check.name)
+        status, remedy = "ok", ""
+        try:
+            detail = check.examine(context)
+        except Failure as failure:
+            status = "fail" if check.is_needed else "warn"
+            detail, remedy = failure.message, failure.hint or check.remedy
+        found.append({"name": check.name, "status": status, "detail": detail, "remedy": remedy})
+    return {"ok": all(check["status"] != "fail" for check in found), "checks": found}
+
+
+def _doctor_text(data: Mapping[str, Any]) -> str:
+    rows = [
+        [check["status"], check["name"], "; ".join(filter(None, (check["detail"], check["remedy"])))]
+        for check in data["checks"]
+    ]
+    broken = [check["name"] for check in data["checks"] if check["status"] == "fail"]
+    verdict = f"Broken: {', '.join(broken)}." if broken else "All that is needed works."
+    return f"{render_columns(rows)}\n\n{verdict}"
+
+
+# --- the rows -------------------------------------------------------------------------------------
 
 
 def run_mcp(context: Context, values: dict[str, Any]) -> int:
     """Serve MCP on stdin and stdout until the input ends; the exit status."""
-    return serve(rows=OPERATIONS, directory=context.directory)
+    return serve(rows=OPERATIONS, directory=context.directory, read_only=values["readOnly"])
 
 
 COMMANDS: tuple[Operation, ...] = (
@@ -13441,11 +13748,43 @@ COMMANDS: tuple[Operation, ...] = (
             "Serve the tools over the Model Context Protocol on standard input and output, revisions "
             "2026-07-28 and 2025-11-25. Register it in an agent host as a command; it is not for typing."
         ),
-        arguments=(),
+        arguments=(Argument("readOnly", _flag("Serve only the tools that read.")),),
         run=run_mcp,
         render=None,
         served=False,
         exit_status=lambda status: status,
+    ),
+    Operation(
+        name="mcp_config",
+        title="Show how to register it in a host",
+        description=(
+            "Print the exact snippet that registers this program, in this workspace, in an agent host, and "
+            "where to put it. Nothing is written."
+        ),
+        arguments=(
+            Argument(
+                "client",
+                {"type": "string", "enum": list(HOSTS), "description": f"One of {', '.join(HOSTS)}."},
+                required=True,
+            ),
+        ),
+        run=run_mcp_config,
+        render=_registration_text,
+        served=False,
+    ),
+    Operation(
+        name="doctor",
+        title="Check that it works on this machine",
+        description=(
+            "Check Python, the workspace and its lock, the archive, the server in both revisions of the "
+            "protocol, and what is optional: a browser for screenshots, pnpm for promoted projects. Nothing "
+            "is left behind. Exit status 1 when something that is needed is broken."
+        ),
+        arguments=(),
+        run=run_doctor,
+        render=_doctor_text,
+        served=False,
+        exit_status=lambda data: EXIT_DONE if data["ok"] else EXIT_FAILED,
     ),
 )
 
@@ -13459,7 +13798,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The command line: `argv` without the program's name; returns the exit status."""
     set_digit_limit()
     try:
-        return run_command_line(sys.argv[1:] if argv is None else argv, OPERATIONS + COMMANDS)
+        words = sys.argv[1:] if argv is None else argv
+        return run_command_line(words, OPERATIONS + COMMANDS, render_version=describe_version)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # the reader of our output went away: nothing left to say, not even at exit

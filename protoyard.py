@@ -124,6 +124,7 @@ VARIANTS_DEFAULT = 3
 LIST_LIMIT_MAX = 200
 LIST_LIMIT_DEFAULT = 50
 RECORDS_SHOWN = 3
+SHOWN_VALUE_CHARS = 80
 
 # The blueprint (TOOLS §3). The prototype's "today" is a constant, a Monday: equal briefs give equal bytes.
 AS_OF_DATE = "2026-06-15"
@@ -849,6 +850,305 @@ def check_blueprint(value: Any) -> list[Problem]:
     return [
         problem for part in (*parts, _check_flows(value, index), _check_settings(value)) for problem in part
     ]
+
+
+# --- patches (RFC 6901, 6902, 7396) -----------------------------------------------------------------
+
+
+def parse_patch(text: str) -> list[Any] | dict[str, Any]:
+    """A JSON Patch (array) or a merge patch (object) from its JSON text; Failure invalid_patch."""
+    try:
+        patch = parse_json(text)
+    except JsonError as error:
+        raise Failure("invalid_patch", f"the patch is no JSON: {error.message}") from None
+    if not isinstance(patch, (list, dict)):
+        raise Failure(
+            "invalid_patch", f"a patch is an array (RFC 6902) or an object (RFC 7396), not {type_name(patch)}"
+        )
+    return patch
+
+
+def apply_patch(document: Any, patch: list[Any] | dict[str, Any]) -> Any:
+    """A new document: an array is applied as RFC 6902, an object as RFC 7396; `document` is left as it is."""
+    if isinstance(patch, dict):
+        return _merged(document, patch)
+    box = {
+        "": _copied(document)
+    }  # the document is the one member, so that its root can be replaced like any other
+    for number, operation in enumerate(patch):
+        try:
+            _apply_operation(box, operation)
+        except _PatchFault as fault:
+            raise Failure("invalid_patch", f"/{number}: {fault}; nothing was changed") from None
+    return box[""]
+
+
+class _PatchFault(Exception):
+    """Why one operation of a patch cannot be applied."""
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _copied(member) for name, member in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value
+
+
+def _merged(target: Any, patch: Any) -> Any:
+    """RFC 7396 §2."""
+    if not isinstance(patch, dict):
+        return _copied(patch)
+    merged = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = _merged(merged.get(name), value)
+    return merged
+
+
+def parse_pointer(pointer: str) -> list[str]:
+    """The reference tokens of a JSON pointer (RFC 6901); ValueError for text that is none."""
+    if pointer and not pointer.startswith("/") or re.search("~(?![01])", pointer):
+        raise ValueError(f'"{pointer}" is no JSON pointer')
+    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Equality as RFC 6902 §4.6 has it: numbers by value, a boolean never equals a number."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(
+            same_json(value, other[name]) for name, value in one.items()
+        )
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same_json, one, other))
+    return type_name(one) in (type_name(other), *_NUMBERS) and bool(one == other)
+
+
+_NUMBERS = ("integer", "number")
+
+
+def _slot(holder: Any, token: str, pointer: str, *, new: bool = False) -> Any:
+    """The key or index that `token` means in `holder`; with `new` it may be one past the end."""
+    if isinstance(holder, dict):
+        if not new and token not in holder:
+            guess = nearest(token, holder)
+            raise _PatchFault(f"{pointer} does not exist" + (f'; did you mean "{guess}"?' if guess else ""))
+        return token
+    if not isinstance(holder, list):
+        raise _PatchFault(f"{pointer} does not exist: what holds it is {type_name(holder)}")
+    if token == "-" and new:
+        return len(holder)
+    if not re.fullmatch("0|[1-9][0-9]*", token):
+        raise _PatchFault(f'{pointer} does not exist: "{token}" is no array index')
+    if len(token) > len(str(len(holder))) or int(token) >= len(holder) + new:
+        raise _PatchFault(f"{pointer} does not exist: the array has {len(holder)} items")
+    return int(token)
+
+
+def _find(box: dict[str, Any], pointer: str, *, new: bool = False) -> tuple[Any, Any]:
+    """The holder and the key or index of what `pointer` points to."""
+    holder, tokens = box, ["", *parse_pointer(pointer)]
+    for token in tokens[:-1]:
+        holder = holder[_slot(holder, token, pointer)]
+    return holder, _slot(holder, tokens[-1], pointer, new=new)
+
+
+def _put(box: dict[str, Any], pointer: str, value: Any) -> None:
+    holder, slot = _find(box, pointer, new=True)
+    if isinstance(holder, list):
+        holder.insert(slot, value)
+    else:
+        holder[slot] = value
+
+
+def _take(box: dict[str, Any], pointer: str) -> Any:
+    if pointer == "":
+        raise _PatchFault("the whole document cannot be removed")
+    holder, slot = _find(box, pointer)
+    return holder.pop(slot)
+
+
+def _get(box: dict[str, Any], pointer: str) -> Any:
+    holder, slot = _find(box, pointer)
+    return holder[slot]
+
+
+def _replace(box: dict[str, Any], pointer: str, value: Any) -> None:
+    holder, slot = _find(box, pointer)
+    holder[slot] = value
+
+
+def _move(box: dict[str, Any], path: str, source: str) -> None:
+    if path == source:
+        _get(box, path)
+    elif path.startswith(source + "/"):
+        raise _PatchFault(f"{source} cannot be moved into itself")
+    else:
+        _put(box, path, _take(box, source))
+
+
+def _test(box: dict[str, Any], pointer: str, value: Any) -> None:
+    found = _get(box, pointer)
+    if not same_json(found, value):
+        raise _PatchFault(
+            f"test failed: {pointer or 'the document'} is {_shortened(found)}, not {_shortened(value)}"
+        )
+
+
+def _shortened(value: Any) -> str:
+    text = render_json(value)
+    return text if len(text) <= SHOWN_VALUE_CHARS else text[:SHOWN_VALUE_CHARS] + "…"
+
+
+# The operations of RFC 6902 §4: the member they need beside op and path, and what they do with it.
+# fmt: off
+_PATCH_OPERATIONS: Mapping[str, tuple[str | None, Callable[..., Any]]] = {
+    "add":     ("value", lambda box, path, value: _put(box, path, _copied(value))),
+    "remove":  (None,    _take),
+    "replace": ("value", lambda box, path, value: _replace(box, path, _copied(value))),
+    "move":    ("from",  _move),
+    "copy":    ("from",  lambda box, path, source: _put(box, path, _copied(_get(box, source)))),
+    "test":    ("value", _test),
+}
+# fmt: on
+
+
+def _apply_operation(box: dict[str, Any], operation: Any) -> None:
+    if not isinstance(operation, dict):
+        raise _PatchFault(f"an operation is an object, not {type_name(operation)}")
+    name = operation.get("op")
+    if not isinstance(name, str) or name not in _PATCH_OPERATIONS:
+        raise _PatchFault(f"op must be one of {', '.join(_PATCH_OPERATIONS)}")
+    member, action = _PATCH_OPERATIONS[name]
+    for pointer in ("path", *(["from"] if member == "from" else [])):
+        if not isinstance(operation.get(pointer), str):
+            raise _PatchFault(f"{name} needs {pointer}, a JSON pointer")
+    if member == "value" and "value" not in operation:
+        raise _PatchFault(f"{name} needs a value")
+    try:
+        action(box, operation["path"], *([operation[member]] if member else []))
+    except ValueError as error:
+        raise _PatchFault(str(error)) from None
+
+
+# --- differences --------------------------------------------------------------------------------
+
+
+def render_patch(old: Any, new: Any, pointer: str = "") -> list[dict[str, Any]]:
+    """The RFC 6902 patch that makes `new` of `old`; list items with ids are told apart by them."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        removed = [{"op": "remove", "path": render_pointer(pointer, name)} for name in old if name not in new]
+        inner = [
+            step
+            for name in old
+            if name in new
+            for step in render_patch(old[name], new[name], render_pointer(pointer, name))
+        ]
+        added = [name for name in new if name not in old]
+        return (
+            removed
+            + inner
+            + [{"op": "add", "path": render_pointer(pointer, n), "value": new[n]} for n in added]
+        )
+    if isinstance(old, list) and isinstance(new, list):
+        return _list_patch(old, new, pointer)
+    same = same_json(old, new) and type_name(old) == type_name(new)
+    return [] if same else [{"op": "replace", "path": pointer, "value": new}]
+
+
+def _item_keys(items: Sequence[Any]) -> list[tuple[str, int]]:
+    """A key for each item, the same for what is the same thing: its id, else its text; repeats are numbered."""
+    seen: dict[str, int] = {}
+    keys = []
+    for item in items:
+        text = f"#{item['id']}" if isinstance(item, dict) and "id" in item else render_json(item)
+        seen[text] = seen.get(text, 0) + 1
+        keys.append((text, seen[text]))
+    return keys
+
+
+def _list_patch(old: list[Any], new: list[Any], pointer: str) -> list[dict[str, Any]]:
+    old_keys, new_keys = _item_keys(old), _item_keys(new)
+    items = dict(zip(old_keys, old))
+    kept = frozenset(new_keys)
+    steps = []
+    for place in reversed(range(len(old))):
+        if old_keys[place] not in kept:
+            steps.append({"op": "remove", "path": f"{pointer}/{place}"})
+    working = [key for key in old_keys if key in kept]
+    for place, key in enumerate(new_keys):
+        if key not in items:
+            steps.append({"op": "add", "path": f"{pointer}/{place}", "value": new[place]})
+            working.insert(place, key)
+        elif working[place] != key:
+            source = working.index(key, place)
+            steps.append({"op": "move", "from": f"{pointer}/{source}", "path": f"{pointer}/{place}"})
+            working.insert(place, working.pop(source))
+    for place, key in enumerate(new_keys):
+        if key in items:
+            steps += render_patch(items[key], new[place], f"{pointer}/{place}")
+    return steps
+
+
+# The lists of a blueprint whose items a summary counts and names, by what names an item.
+_COUNTED = {"roles": "label", "entities": "label", "screens": "title", "flows": "label", "settings": "label"}
+
+
+def _named_items(blueprint: Mapping[str, Any]) -> dict[str, dict[str, tuple[str, Any]]]:
+    """kind -> key -> (name for people, the item without its countable parts)."""
+    found: dict[str, dict[str, tuple[str, Any]]] = {}
+    for kind, label in _COUNTED.items():
+        found[kind] = {item["id"]: (item[label], item) for item in blueprint[kind]}
+    found["fields"], found["records"] = {}, {}
+    for entity in blueprint["entities"]:
+        bare = {name: value for name, value in entity.items() if name not in ("fields", "records")}
+        found["entities"][entity["id"]] = (entity["label"], bare)
+        for field in entity["fields"]:
+            found["fields"][f"{entity['id']}.{field['id']}"] = (f"{entity['label']}.{field['label']}", field)
+        for record in entity.get("records", ()):
+            name = record.get(entity["display"]) or record["id"]
+            found["records"][f"{entity['id']}.{record['id']}"] = (f"{entity['label']} {name}", record)
+    rest = {name: value for name, value in blueprint.items() if name not in _COUNTED}
+    found["rest"] = {name: (name, value) for name, value in rest.items()}
+    return found
+
+
+def summarise_change(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """What changed in words: lists `added`, `changed`, `removed`, and `untouched` counts by kind."""
+    before, after = _named_items(old), _named_items(new)
+    summary: dict[str, Any] = {"added": [], "changed": [], "removed": [], "untouched": {}}
+    for kind in after:
+        one = "" if kind == "rest" else f"{kind[:-3] + 'y' if kind == 'entities' else kind[:-1]} "
+        was, now = before[kind], after[kind]
+        summary["added"] += [f"{one}{now[key][0]}" for key in now if key not in was]
+        summary["removed"] += [f"{one}{was[key][0]}" for key in was if key not in now]
+        both = [key for key in now if key in was]
+        changed = [key for key in both if not same_json(was[key][1], now[key][1])]
+        summary["changed"] += [f"{one}{now[key][0]}" for key in changed]
+        if kind != "rest":
+            summary["untouched"][kind] = len(both) - len(changed)
+    return summary
+
+
+def find_warnings(blueprint: Mapping[str, Any]) -> list[str]:
+    """What is allowed but probably not meant: unreachable screens, empty boards, entities without a screen."""
+    reached = set(blueprint["navigation"]) | {
+        step["screen"] for flow in blueprint["flows"] for step in flow["steps"]
+    }
+    shown = {screen.get("entity") for screen in blueprint["screens"]}
+    counts = {entity["id"]: len(entity.get("records", ())) for entity in blueprint["entities"]}
+    warnings = []
+    for number, screen in enumerate(blueprint["screens"]):
+        if screen["id"] not in reached and screen["type"] not in ("detail", "form"):
+            warnings.append(f"/screens/{number}: nothing leads to the screen {screen['title']}")
+        if screen["type"] == "board" and not counts[screen["entity"]]:
+            warnings.append(f"/screens/{number}: the board {screen['title']} has no records")
+    for number, entity in enumerate(blueprint["entities"]):
+        if entity["id"] not in shown:
+            warnings.append(f"/entities/{number}: no screen shows {entity['plural']}")
+    return warnings
 
 
 # --- text and digest ------------------------------------------------------------------------------

@@ -10,10 +10,12 @@ import importlib.util
 import json
 import os
 import queue
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,16 +30,16 @@ ANSWER_SECONDS = 30
 IN_CI = bool(os.environ.get("PROTOYARD_CI"))
 
 
-def load_builder() -> Any:
-    """The module that builds the archive; it lies outside every package."""
-    spec = importlib.util.spec_from_file_location("archive", ROOT / ".build" / "archive.py")
+def load_build_script(name: str) -> Any:
+    """One of the scripts that build.sh runs, as a module; they lie outside every package."""
+    spec = importlib.util.spec_from_file_location(f"build_{name}", ROOT / ".build" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
-    sys.modules["archive"] = module
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
 
-BUILDER = load_builder()
+BUILDER = load_build_script("archive")
 INTERPRETERS = BUILDER.find_interpreters()
 ALL_PYTHONS = {found.version: found.path for found in INTERPRETERS}
 PYTHONS = list(dict.fromkeys([INTERPRETERS[0].path, INTERPRETERS[-1].path]))
@@ -297,3 +299,52 @@ def python(request: pytest.FixtureRequest) -> str:
 def target(request: pytest.FixtureRequest) -> Path:
     """What is started: the bare module and the archive."""
     return request.getfixturevalue(request.param)
+
+
+# A workspace on a real disk, and what a user without rights makes of it.
+
+NOBODY = 65534
+
+
+def as_nobody(act: Callable[[], Any]) -> Any:
+    """What `act` returns (or raises) with the rights of a user who owns nothing; needs root."""
+    os.seteuid(NOBODY)
+    try:
+        return act()
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """An empty workspace directory with room around it for what must not be touched."""
+    directory = tmp_path / "ws"
+    directory.mkdir()
+    return directory
+
+
+@pytest.fixture
+def open_place() -> Iterator[Path]:
+    """An empty workspace directory that any user may look into and write to."""
+    root = Path(tempfile.mkdtemp())
+    root.chmod(0o755)
+    (root / "ws").mkdir()
+    (root / "ws").chmod(0o777)
+    yield root / "ws"
+    shutil.rmtree(root)
+
+
+@pytest.fixture
+def workspace(place: Path) -> Any:
+    """A Workspace in the empty directory `place`."""
+    import protoyard
+
+    return protoyard.Workspace(str(place))
+
+
+@pytest.fixture
+def call() -> Any:
+    """A call that nobody stops and that has no deadline."""
+    import protoyard
+
+    return protoyard.Call()

@@ -134,6 +134,7 @@ def measure_peer(command: list[str], folder: str) -> list[float]:
     values.append(peer.time_asking(ping, ROUNDS["ping"]))
     values.append(peer.time_asking(encode_line(build_request(2, "tools/list")), ROUNDS["tools/list"]))
     schema = encode_line(build_call(3, "blueprint_schema"))
+    assert b'"isError":true' not in peer.ask(schema)
     values.append(peer.time_asking(schema, ROUNDS["blueprint_schema"]))
     values.append(peer.time_burst(ping, BURST))
     values.append(peer.peak_mib())

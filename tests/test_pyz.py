@@ -236,12 +236,12 @@ def test_damaged_code_is_noticed_and_the_source_used(python: str, pyz: Path, tmp
 
 
 def test_a_start_imports_little(python: str, pyz: Path) -> None:
-    ran = start(python, pyz, "-I", "-X", "importtime")
+    ran = start(python, pyz, "-I", "-S", "-X", "importtime")  # without what an installation's .pth files add
     imported = re.findall(r"^import time:.*\| +(\S+)$", ran.err, re.M)
-    heavy = {"zipfile", "hashlib", "subprocess", "shutil", "tempfile", "inspect", "argparse", "dataclasses"}
+    heavy = {"zipfile", "hashlib", "subprocess", "shutil", "tempfile", "inspect", "dataclasses"}
     assert len(ran.messages) == 1
     assert "json" in imported
-    assert heavy.isdisjoint(imported)
+    assert heavy & set(imported) == set()
     assert len(imported) <= 70
 
 
@@ -511,29 +511,31 @@ TOO_OLD = {
 }
 
 
-def check_refusal(ran: Ran, version: str) -> None:
-    """Status 3, nothing on standard output, one line that names what is needed and what is there."""
-    assert ran.status == 3
+def check_refusal(ran: Ran, version: str, status: int) -> None:
+    """Nothing on standard output, and one line that names what is needed and what is there."""
+    assert ran.status == status
     assert ran.stdout == b""
     (line,) = ran.err.splitlines()
     assert line.startswith("protoyard needs Python 3.9 or newer, but ")
     assert line.endswith(f"is Python {version}")
 
 
-@pytest.mark.parametrize("version", TOO_OLD)
-def test_an_old_python_is_told_so_in_one_line(version: str, pyz: Path) -> None:
-    check_refusal(start(str(TOO_OLD[version]), pyz), version)
+if TOO_OLD:  # an empty set of parameters would be a skip; what follows this block needs no old Python
 
+    @pytest.mark.parametrize("version", TOO_OLD)
+    def test_an_old_python_is_told_so_in_one_line(version: str, pyz: Path) -> None:
+        check_refusal(start(str(TOO_OLD[version]), pyz), version, status=3)
 
-@pytest.mark.parametrize("version", [version for version in TOO_OLD if version >= "3.7"])
-def test_an_old_python_is_told_so_by_the_bare_module_too(version: str) -> None:
-    check_refusal(start(str(TOO_OLD[version]), MODULE), version)
+    @pytest.mark.parametrize("version", [version for version in TOO_OLD if version >= "3.7"])
+    def test_an_old_python_is_told_so_by_the_bare_module_too(version: str) -> None:
+        check_refusal(start(str(TOO_OLD[version]), MODULE), version, status=1)
 
 
 def test_a_python_that_says_it_is_3_8_is_refused(python: str, pyz: Path, tmp_path: Path) -> None:
     pretend = "import sys; sys.version_info = (3, 8, 18, 'final', 0)\n"
     (tmp_path / "sitecustomize.py").write_text(pretend, encoding="ascii")
-    check_refusal(start(python, pyz, env=bare_environment(PYTHONPATH=str(tmp_path))), "3.8")
+    refused = start(python, pyz, env=bare_environment(PYTHONPATH=str(tmp_path)))
+    check_refusal(refused, "3.8", status=3)
 
 
 def test_many_lines_are_answered_in_one_start(python: str, pyz: Path) -> None:

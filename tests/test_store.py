@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import pathlib
@@ -9,39 +10,19 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
 
 import pytest
+from conftest import mounted, where_disks_can_be_mounted
 from samples import small_blueprint
+from store_samples import CREATED, blueprints, create, retitle
 
 import protoyard
 from protoyard import Call, Failure, Stopped, Workspace
 
 MODULE = pathlib.Path(protoyard.__file__).resolve()
-CREATED = "2026-01-02T03:04:05Z"
-only_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs to mount")
-
-
-def blueprints(letters: str = "ab") -> list[dict]:
-    made = []
-    for letter in letters:
-        blueprint = small_blueprint()
-        blueprint["variant"]["id"] = letter
-        blueprint["variant"]["question"] = f"Question of {letter}?"
-        made.append(blueprint)
-    return made
-
-
-def create(workspace: Workspace, call: Call, slug: str = "demo", **changes) -> dict:
-    values = {
-        "slug": slug,
-        "derived": True,
-        "title": "Tool library",
-        "brief": "Volunteers lend tools.",
-        "seed": 7,
-    }
-    values.update({"blueprints": blueprints(), "created": CREATED, **changes})
-    return protoyard.create_prototype(workspace, call, **values)
 
 
 def failure(act, *arguments, **options) -> Failure:
@@ -54,6 +35,11 @@ def tree(directory: pathlib.Path) -> dict[str, bytes | None]:
     """Every path below a directory, files with their bytes."""
     paths = sorted(directory.rglob("*"))
     return {str(path.relative_to(directory)): path.read_bytes() if path.is_file() else None for path in paths}
+
+
+def page_of(blueprint: dict) -> str:
+    """The page that belongs to a blueprint: rendered from its file, whatever the order of the members was."""
+    return protoyard.render_page(json.loads(protoyard.render_blueprint(blueprint)))
 
 
 def staged(place: pathlib.Path) -> list[str]:
@@ -103,7 +89,7 @@ def test_a_prototype_lies_on_disk_as_the_contract_says(workspace, place, call):
     demo = place / "prototypes/demo"
     assert (demo / "b/blueprint.json").read_text("utf-8") == protoyard.render_blueprint(second)
     assert (demo / "b/history/0001.json").read_bytes() == (demo / "b/blueprint.json").read_bytes()
-    assert (demo / "b/index.html").read_text("utf-8") == protoyard.render_page(second)
+    assert (demo / "b/index.html").read_text("utf-8") == page_of(second)
     assert answer == {
         "slug": "demo",
         "folder": "prototypes/demo",
@@ -128,6 +114,7 @@ def test_the_same_blueprints_give_the_same_bytes_but_for_the_time(tmp_path, call
         (tmp_path / name).mkdir()
         create(Workspace(str(tmp_path / name)), call, created=CREATED if name == "one" else "")
         files = tree(tmp_path / name / "prototypes")
+        del files["index.html"]  # the gallery shows the day
         manifest = json.loads(files.pop("demo/prototype.json"))
         created = manifest.pop("created")
         assert time.strptime(created, "%Y-%m-%dT%H:%M:%SZ")
@@ -218,11 +205,11 @@ def test_a_create_stopped_anywhere_leaves_all_or_nothing(tmp_path):
 
 FOREVER = f"""
 import sys; sys.path[:0] = [{str(MODULE.parent)!r}, {str(MODULE.parent / "tests")!r}]
-import protoyard, test_store
+import protoyard, store_samples
 workspace, call = protoyard.Workspace(sys.argv[1]), protoyard.Call()
 print("ready", flush=True)
 for _ in range(int(sys.argv[2])):
-    test_store.create(workspace, call)
+    store_samples.create(workspace, call)
 """
 
 
@@ -230,21 +217,30 @@ def creating(place: pathlib.Path, times: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", FOREVER, str(place), str(times)], stdout=subprocess.PIPE)
 
 
+def kills(hits: list) -> Iterator[int]:
+    """At least ten rounds, and as many as it takes for one of them to hit what it is meant to hit."""
+    for number in itertools.count():
+        if number >= 10 and hits:
+            return
+        assert number < 200, "no kill came in the middle of anything"
+        yield number
+
+
 def test_a_create_killed_at_any_moment_leaves_complete_prototypes_and_the_next_one_sweeps(place, call):
-    workspace, leftovers, verified = Workspace(str(place)), 0, {"index.html"}
-    for number in range(10):
+    workspace, hits, verified = Workspace(str(place)), [], {"index.html"}
+    create(workspace, call)
+    for number in kills(hits):
         with creating(place, 1000) as other:
             assert other.stdout.readline() == b"ready\n"
-            time.sleep(0.02 + number * 0.007)
+            time.sleep(0.01 + number % 10 * 0.007)
             os.kill(other.pid, signal.SIGKILL)
         for slug in set(os.listdir(place / "prototypes")) - verified:
             found = protoyard.verify(workspace, f"prototypes/{slug}")
             assert found["valid"], found
             verified.add(slug)
-        leftovers += len(staged(place))
+        hits += staged(place)
         create(workspace, call)
         assert staged(place) == []
-    assert leftovers > 0, "no kill came while something was staged"
 
 
 def test_two_processes_create_at_once_and_neither_is_lost(place):
@@ -256,12 +252,9 @@ def test_two_processes_create_at_once_and_neither_is_lost(place):
     assert all(entry["slug"] in gallery for entry in listed)
 
 
-@only_root
+@where_disks_can_be_mounted
 def test_a_full_disk_leaves_nothing_of_the_new_and_all_of_the_old(place, call):
-    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(place)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("mounting is not allowed here")
-    try:
+    with mounted(place, "2m"):
         workspace = Workspace(str(place))
         create(workspace, call)
         before = tree(place / "prototypes")
@@ -273,8 +266,6 @@ def test_a_full_disk_leaves_nothing_of_the_new_and_all_of_the_old(place, call):
         (place / "ballast").unlink()
         assert tree(place / "prototypes") == before and staged(place) == []
         assert create(workspace, call, slug="other")["slug"] == "other"
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
 
 
 def test_a_prototypes_folder_that_is_a_link_is_refused(workspace, place, call):
@@ -458,6 +449,8 @@ def drop_variants(value: dict) -> None:
 
 
 D = "prototypes/demo"
+TOO_LARGE = protoyard.BLUEPRINT_FILE_MAX_BYTES + 1
+NO_DIGEST = "sha256:" + "0" * 64
 # (sentence, what is done to prototypes/demo, problems as (file, pointer, code), words in the notes)
 DAMAGES = [
     ("nothing", lambda demo: None, [], []),
@@ -472,9 +465,9 @@ DAMAGES = [
     ("a page is a link", lambda demo: relink(demo / "a/index.html", "../b/index.html"),
      [(f"{D}/a/index.html", "", "unsafe_path")], []),
     ("a blueprint is edited and valid", in_json("a/blueprint.json", lambda v: v.update(title="By hand")),
-     [], [f"{D}/a/blueprint.json was edited by hand since revision 1 and is valid"]),
+     [], [f"{D}/a/blueprint.json was edited by hand since revision 1; it is valid"]),
     ("a blueprint is only formatted anew", in_json("a/blueprint.json", lambda v: None), [], []),
-    ("a blueprint is edited and invalid", in_json("a/blueprint.json", lambda v: v.update(navigation=["x"], seed=-1)),
+    ("a blueprint is edited and invalid", in_json("a/blueprint.json", lambda v: v.update(seed=-1)),
      [(f"{D}/a/blueprint.json", "/seed", "invalid_blueprint")], []),
     ("a blueprint is no JSON", lambda demo: (demo / "a/blueprint.json").write_text("{]"),
      [(f"{D}/a/blueprint.json", "", "invalid_blueprint")], []),
@@ -482,7 +475,7 @@ DAMAGES = [
      [(f"{D}/a/blueprint.json", "", "invalid_blueprint")], []),
     ("a blueprint is no text", lambda demo: (demo / "a/blueprint.json").write_bytes(b"\xff\xfe{}"),
      [(f"{D}/a/blueprint.json", "", "invalid_blueprint")], []),
-    ("a blueprint is too large", lambda demo: (demo / "a/blueprint.json").write_bytes(b" " * (2 << 20) + b" "),
+    ("a blueprint is too large", lambda demo: (demo / "a/blueprint.json").write_bytes(b" " * TOO_LARGE),
      [(f"{D}/a/blueprint.json", "", "invalid_arguments")], []),
     ("a blueprint says it is another variant", in_json("a/blueprint.json", set_variant_b),
      [(f"{D}/a/blueprint.json", "/variant/id", "manifest_differs")], ["edited by hand"]),
@@ -494,10 +487,11 @@ DAMAGES = [
      [(f"{D}/a/history/0001.json", "", "missing")], []),
     ("history is rewritten", in_json("a/history/0001.json", lambda v: v.update(title="Other")),
      [(f"{D}/a/history/0001.json", "", "history_differs")], []),
-    ("a revision was not committed", lambda demo: shutil.copy(demo / "a/blueprint.json", demo / "a/history/0002.json"),
+    ("a revision was not committed",
+     lambda demo: shutil.copy(demo / "a/blueprint.json", demo / "a/history/0002.json"),
      [], [f"{D}/a/history/0002.json is not in the manifest"]),
     ("a folder of a variant that is not in the manifest", lambda demo: (demo / "c").mkdir(),
-     [], [f"{D}/c is not in the manifest"]),
+     [(f"{D}/prototype.json", "/variants", "manifest_differs")], []),
     ("the manifest is deleted", lambda demo: (demo / "prototype.json").unlink(),
      [(f"{D}/prototype.json", "", "missing")], []),
     ("the manifest is no JSON", lambda demo: (demo / "prototype.json").write_text("nonsense"),
@@ -505,14 +499,14 @@ DAMAGES = [
     ("the manifest lacks a member", in_json("prototype.json", drop_variants),
      [(f"{D}/prototype.json", "/variants", "invalid_manifest")], []),
     ("the manifest has a made-up digest",
-     in_json("prototype.json", lambda v: v["variants"][0]["revisions"][0].update(digest="sha256:" + "0" * 64)),
+     in_json("prototype.json", lambda v: v["variants"][0]["revisions"][0].update(digest=NO_DIGEST)),
      [(f"{D}/a/history/0001.json", "", "history_differs")], ["edited by hand"]),
     ("the manifest names another version and the page differs",
      lambda demo: (rewrite_json(demo / "prototype.json", lambda v: v.update(version="0.0.1")),
                    (demo / "a/index.html").write_text("old")),
-     [], [f"{D}/a/index.html was rendered by version 0.0.1"]),
+     [], [f"{D}/a/index.html is of version 0.0.1"]),
     ("something is left in staging", lambda demo: (demo.parent.parent / ".protoyard/staging/1-dead").mkdir(),
-     [], [".protoyard/staging holds 1 unfinished; the next writing command clears them"]),
+     [], [".protoyard/staging holds unfinished work; the next writing command clears it"]),
 ]  # fmt: skip
 
 
@@ -564,12 +558,18 @@ NOT_VERIFIABLE = [
     ("the folder of all prototypes", "prototypes", "invalid_arguments"),
     ("a page", "prototypes/demo/a/index.html", "invalid_arguments"),
     ("a folder inside a variant", "prototypes/demo/a/history", "invalid_arguments"),
+    ("a FIFO", "fifo.json", "unsafe_path"),
+    ("a link", "link", "unsafe_path"),
+    ("a file that is too large for a blueprint", "large.json", "invalid_arguments"),
 ]
 
 
 @pytest.mark.parametrize(("sentence", "path", "code"), NOT_VERIFIABLE, ids=[row[0] for row in NOT_VERIFIABLE])
-def test_verify_refuses_what_is_none_of_the_three(workspace, call, sentence, path, code):
+def test_verify_refuses_what_is_none_of_the_three(workspace, place, call, sentence, path, code):
     create(workspace, call)
+    os.mkfifo(place / "fifo.json")
+    (place / "link").symlink_to(D)
+    (place / "large.json").write_bytes(b" " * TOO_LARGE)
     assert failure(protoyard.verify, workspace, path).code == code
 
 
@@ -578,4 +578,288 @@ def test_verify_hedges_while_somebody_writes(workspace, place, call):
     (place / ".protoyard/staging/1-x").mkdir()
     with workspace.lock(call):
         found = protoyard.verify(workspace, D)
-    assert found["notes"] == [".protoyard/staging holds 1 unfinished (may be in progress)"]
+    assert found["notes"] == [".protoyard/staging holds unfinished work (may be in progress)"]
+
+
+# --- revisions --------------------------------------------------------
+
+
+def undo(workspace: Workspace):
+    return lambda variant: (protoyard.previous_revision(workspace, variant), "Undone.")
+
+
+def titles(place: pathlib.Path, letter: str = "a") -> list[str]:
+    """The title of each revision in the history."""
+    folder = place / "prototypes/demo" / letter / "history"
+    return [json.loads((folder / name).read_text("utf-8"))["title"] for name in sorted(os.listdir(folder))]
+
+
+def assert_sound(workspace: Workspace) -> None:
+    found = protoyard.verify(workspace, D)
+    assert (found["problems"], found["notes"]) == ([], [])
+
+
+def test_a_revision_is_recorded_and_everything_shows_it(workspace, place, call):
+    create(workspace, call)
+    done = protoyard.revise(workspace, call, "demo", "a", retitle("Second"))
+    assert (done.revision, done.taken_up) == (2, False)
+    assert (done.before["title"], done.after["title"]) == ("Tool library", "Second")
+    revisions = manifest_of(place)["variants"][0]["revisions"]
+    assert [(r["revision"], r["summary"]) for r in revisions] == [(1, "First draft."), (2, "Title: Second.")]
+    assert revisions[1]["digest"] == protoyard.digest(done.after)
+    assert titles(place) == ["Tool library", "Second"]
+    assert (place / D / "a/index.html").read_text("utf-8") == page_of(done.after)
+    assert manifest_of(place)["variants"][1]["revisions"][-1]["revision"] == 1
+    assert_sound(workspace)
+
+
+def test_an_undo_goes_back_as_a_new_revision_and_its_undo_redoes(workspace, place, call):
+    create(workspace, call)
+    protoyard.revise(workspace, call, "demo", "a", retitle("Second"))
+    for _ in range(3):
+        protoyard.revise(workspace, call, "demo", "a", undo(workspace))
+    assert titles(place) == ["Tool library", "Second", "Tool library", "Second", "Tool library"]
+    assert_sound(workspace)
+
+
+def test_there_is_nothing_to_undo_in_a_first_draft(workspace, call):
+    create(workspace, call)
+    problem = failure(protoyard.revise, workspace, call, "demo", "a", undo(workspace))
+    assert problem.code == "not_found"
+    assert_sound(workspace)
+
+
+def test_a_hand_edit_is_taken_up_first(workspace, place, call):
+    create(workspace, call)
+    edit(place, lambda value: value.update(title="By hand"))
+    done = protoyard.revise(workspace, call, "demo", "a", retitle("Third"))
+    assert (done.revision, done.taken_up, done.before["title"]) == (3, True, "By hand")
+    assert titles(place) == ["Tool library", "By hand", "Third"]
+    summaries = [r["summary"] for r in manifest_of(place)["variants"][0]["revisions"]]
+    assert summaries == ["First draft.", "Edited by hand.", "Title: Third."]
+    assert_sound(workspace)
+
+
+def test_an_undo_takes_a_hand_edit_back(workspace, place, call):
+    create(workspace, call)
+    edit(place, lambda value: value.update(title="By hand"))
+    protoyard.revise(workspace, call, "demo", "a", undo(workspace))
+    assert titles(place) == ["Tool library", "By hand", "Tool library"]
+    assert_sound(workspace)
+
+
+def test_without_a_change_a_hand_edit_is_taken_up_and_all_is_rendered(workspace, place, call):
+    create(workspace, call)
+    edit(place, lambda value: value.update(title="By hand"))
+    (place / D / "index.html").unlink()
+    done = protoyard.revise(workspace, call, "demo", "a", None)
+    assert (done.revision, done.taken_up) == (2, True)
+    (place / D / "a/index.html").unlink()
+    assert protoyard.revise(workspace, call, "demo", "a", None).revision == 2
+    assert titles(place) == ["Tool library", "By hand"]
+    assert_sound(workspace)
+
+
+def test_a_change_that_changes_nothing_is_no_revision(workspace, place, call):
+    create(workspace, call)
+    assert protoyard.revise(workspace, call, "demo", "a", retitle("Tool library")).revision == 1
+    assert titles(place) == ["Tool library"]
+
+
+@pytest.mark.parametrize("edited", [False, True], ids=["as it was", "edited by hand"])
+def test_base_names_the_current_revision_or_it_is_a_conflict(workspace, place, call, edited):
+    create(workspace, call)
+    protoyard.revise(workspace, call, "demo", "a", retitle("Second"), base=1)
+    if edited:
+        edit(place, lambda value: value.update(title="By hand"))
+    before = tree(place)
+    problem = failure(
+        protoyard.revise, workspace, call, "demo", "a", retitle("Third"), base=2 if edited else 1
+    )
+    assert problem.code == "conflict"
+    assert problem.message.endswith(" is 2, edited by hand since" if edited else " is 2")
+    assert tree(place) == before
+
+
+def test_nothing_is_written_when_the_change_fails_or_is_only_tried(workspace, place, call):
+    create(workspace, call)
+    edit(place, lambda value: value.update(title="By hand"))
+    before = tree(place)
+
+    def fail(variant: protoyard.Variant) -> tuple[dict, str]:
+        raise Failure("invalid_patch", "no")
+
+    assert failure(protoyard.revise, workspace, call, "demo", "a", fail).code == "invalid_patch"
+    done = protoyard.revise(workspace, call, "demo", "a", retitle("Third"), dry_run=True)
+    assert (done.revision, done.after["title"]) == (3, "Third")
+    assert tree(place) == before
+    edit(place, lambda value: value.update(seed=-1))
+    before = tree(place)
+    problem = failure(protoyard.revise, workspace, call, "demo", "a", retitle("Third"))
+    assert problem.code == "invalid_blueprint" and "/seed" in problem.message
+    assert failure(protoyard.revise, workspace, call, "demo", "f", retitle("Third")).code == "not_found"
+    assert failure(protoyard.revise, workspace, call, "other", "a", retitle("Third")).code == "not_found"
+    assert tree(place) == before
+
+
+def test_damage_in_one_variant_does_not_stop_another(workspace, place, call):
+    create(workspace, call)
+    shutil.rmtree(place / D / "b")
+    assert protoyard.revise(workspace, call, "demo", "a", retitle("Second")).revision == 2
+    assert protoyard.read_variant(workspace, "demo", "a")["blueprint"]["title"] == "Second"
+
+
+def test_a_revision_stopped_anywhere_is_whole_and_the_next_writer_finishes_it(tmp_path):
+    """Whatever step a stop hits, manifest and history agree, and any later write brings all up to date."""
+    ends, number = [], 0
+    while "done" not in ends:
+        number += 1
+        place = tmp_path / str(number)
+        place.mkdir()
+        workspace, call = Workspace(str(place)), StopsAt()
+        create(workspace, Call())
+        edit(place, lambda value: value.update(title="By hand"))
+        call.left = number
+        try:
+            protoyard.revise(workspace, call, "demo", "a", retitle("Third"))
+            ends.append("done")
+        except Stopped:
+            ends.append(str(len(manifest_of(place)["variants"][0]["revisions"])))
+        assert protoyard.verify(workspace, D)["valid"]
+        create(workspace, Call(), slug="other")
+        found = protoyard.verify(workspace, D)
+        committed = ends[-1] != "1"
+        assert found["valid"] and len(found["notes"]) == (0 if committed else 1), found
+        assert titles(place) == (["Tool library", "By hand", "Third"] if committed else ["Tool library"])
+        shown = protoyard.read_variant(workspace, "demo", "a")["blueprint"]["title"]
+        assert shown == ("Third" if committed else "By hand")
+    assert {"1", "3"} <= set(ends), "no stop came before, or none came after, the commit"
+
+
+REVISING = FOREVER.replace(
+    "    store_samples.create(workspace, call)",
+    "    protoyard.revise(workspace, call, 'demo', 'ab'[_ % 2], store_samples.retitle(str(_)))",
+)
+
+
+def test_a_revision_killed_at_any_moment_is_rolled_forward_or_dropped(place, call):
+    workspace, hits = Workspace(str(place)), []
+    create(workspace, call)
+    for number in kills(hits):
+        with subprocess.Popen(
+            [sys.executable, "-c", REVISING, str(place), "100000"], stdout=subprocess.PIPE
+        ) as other:
+            assert other.stdout.readline() == b"ready\n"
+            time.sleep(0.01 + number % 10 * 0.007)
+            os.kill(other.pid, signal.SIGKILL)
+        found = protoyard.verify(workspace, D)
+        hits += found["notes"]
+        assert found["valid"], found
+        create(workspace, call, slug="other")
+        assert_sound(workspace)
+        assert staged(place) == []
+
+
+def test_two_processes_revise_at_once_and_no_revision_is_lost(workspace, place, call):
+    create(workspace, call)
+    command = [sys.executable, "-c", REVISING, str(place), "20"]
+    both = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [one.wait(60) for one in both] == [0, 0]
+    counts = [len(variant["revisions"]) for variant in manifest_of(place)["variants"]]
+    assert sum(counts) <= 2 + 40 and min(counts) >= 11  # the same title twice in a row is no revision
+    assert_sound(workspace)
+
+
+def test_a_refresh_that_was_cut_off_is_noted_and_rolled_forward_by_the_next_revision(workspace, place, call):
+    create(workspace, call)
+    old = (place / D / "a/blueprint.json").read_bytes()
+    protoyard.revise(workspace, call, "demo", "a", retitle("Second"))
+    (place / D / "a/blueprint.json").write_bytes(old)
+    found = protoyard.verify(workspace, D)
+    assert found["valid"]
+    assert found["notes"] == [f"{D}/a/blueprint.json is still revision 1 of 2; iterate refreshes it"]
+    assert protoyard.read_variant(workspace, "demo", "a")["blueprint"]["title"] == "Second"
+    done = protoyard.revise(workspace, call, "demo", "a", retitle("Third"))
+    assert (done.before["title"], done.revision) == ("Second", 3)
+    assert_sound(workspace)
+
+
+def test_a_mark_of_what_is_gone_or_was_never_there_is_swept(workspace, place, call):
+    create(workspace, call)
+    for name in ("gone.a.revising", "demo.z.revising", "..a.revising", ".revising", "x.revising"):
+        (place / ".protoyard/staging" / name).write_text("")
+    create(workspace, call)
+    assert staged(place) == []
+    assert_sound(workspace)
+
+
+def test_a_promotion_is_recorded(workspace, place, call):
+    create(workspace, call)
+    protoyard.record_promotion(workspace, call, "demo", {"variant": "a", "target": "apps/demo"})
+    assert manifest_of(place)["promotions"] == [{"variant": "a", "target": "apps/demo"}]
+    assert_sound(workspace)
+
+
+def test_a_hand_edit_may_leave_values_out(workspace, place, call):
+    def leave_out(value: dict) -> None:
+        value["entities"][0]["records"] = [{"id": record["id"]} for record in value["entities"][0]["records"]]
+        del value["entities"][1]["records"]
+
+    create(workspace, call)
+    edit(place, leave_out)
+    found = protoyard.verify(workspace, D)
+    assert found["valid"] and "edited by hand" in found["notes"][0]
+    assert protoyard.read_prototype(workspace, "demo")["variants"][0]["edited"] is True
+    done = protoyard.revise(workspace, call, "demo", "a", None)
+    assert all(entity["records"] for entity in done.after["entities"])
+    assert protoyard.read_variant(workspace, "demo", "a")["blueprint"] == done.after
+    assert_sound(workspace)
+
+
+def test_readers_see_no_half_of_a_revision(place, call):
+    workspace = Workspace(str(place))
+    create(workspace, call)
+    stop = threading.Event()
+
+    def work() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            protoyard.revise(workspace, Call(), "demo", "a", retitle(str(number)))
+            time.sleep(0.2)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        for _ in range(60):
+            shown = protoyard.read_variant(workspace, "demo", "a")
+            assert "edited" not in shown
+            assert shown["digest"] == protoyard.digest(shown["blueprint"])
+            assert "edited" not in protoyard.read_prototype(workspace, "demo")["variants"][0]
+            found = protoyard.verify(workspace, D)
+            assert found["valid"], found["problems"]
+            assert not any("by hand" in note for note in found["notes"])
+    finally:
+        stop.set()
+        worker.join()
+    assert_sound(workspace)
+
+
+def test_a_file_in_the_place_of_all_prototypes_is_none(workspace, place, call):
+    (place / "prototypes").write_text("mine")
+    assert protoyard.read_list(workspace, limit=5) == {"prototypes": []}
+    assert failure(create, workspace, call).code == "io_error"
+    assert staged(place) == []
+
+
+def test_half_a_surrogate_pair_in_a_file_breaks_nothing(workspace, place, call):
+    create(workspace, call)
+    half = json.dumps({"text": "\ud83d"})[10:-2]
+    for file in ("prototype.json", "a/blueprint.json"):
+        path = place / D / file
+        path.write_text(path.read_text("utf-8").replace('"Tool library"', f'"{half}"'), "utf-8")
+    assert protoyard.read_prototype(workspace, "demo")["variants"][0]["edited"] is True
+    assert protoyard.revise(workspace, call, "demo", "a", None).revision == 2
+    assert json.loads((place / D / "a/blueprint.json").read_text("utf-8"))["title"] == "\ufffd"
+    create(workspace, call, slug="other")
+    assert_sound(workspace)

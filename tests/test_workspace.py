@@ -14,14 +14,13 @@ import threading
 import time
 
 import pytest
-from conftest import MODULE, as_nobody
+from conftest import MODULE, as_nobody, mounted, where_disks_can_be_mounted
 
 import protoyard
 from protoyard import Call, Failure, Stopped, Workspace
 
 OUTSIDE = "the path does not lead to a place inside the workspace"
 BIG = 1 << 20
-only_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs to become another user, or to mount")
 
 
 @pytest.fixture(params=[True, False], ids=["by handles", "by checked names"])
@@ -403,22 +402,48 @@ def test_a_sweep_clears_whatever_lies_in_staging(workspace, place, call, outside
         os.close(here)
         here = inner
     os.close(here)
+    try:
+        workspace.sweep(call)
+        assert os.listdir(place / ".protoyard/staging") == [] and tree(outside) == ["file", "sub"]
+    finally:
+        subprocess.run(["rm", "-rf", place / ".protoyard"], check=True)  # too deep for pytest to clear up
+
+
+def test_a_sweep_ends_while_an_abandoned_worker_still_fills_staging(place, call):
+    workspace, stop = Workspace(str(place)), threading.Event()
+
+    def work() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            with workspace.stage(Call()) as stage:
+                for name in ("a", "b/c", "b/d/e"):
+                    try:
+                        stage.write(name, b"x")
+                    except Failure:
+                        continue
+
+    worker = in_a_thread(work)
+    try:
+        for _ in range(300):
+            workspace.sweep(call)
+    finally:
+        stop.set()
+        worker.join()
     workspace.sweep(call)
-    assert staged(place) == [] and tree(outside) == ["file", "sub"]
+    assert staged(place) == []
 
 
 # --- what the disk refuses --------------------------------------------
 
 
-@only_root
 def test_rights_are_an_io_error_with_operation_and_path(open_place, call):
     workspace = Workspace(str(open_place))
     (open_place / "private").mkdir()
     (open_place / "private/file").write_text("x")
-    (open_place / "private").chmod(0o700)
     (open_place / "mine").write_text("x")
-    (open_place / "mine").chmod(0o600)
     (open_place / "readonly").mkdir()
+    modes = {"private": 0, "mine": 0, "readonly": 0o555}
     cases = [
         (lambda: workspace.read_bytes("private/file", max_bytes=9), "reading private/file"),
         (lambda: workspace.read_names("private"), "reading private"),
@@ -428,39 +453,37 @@ def test_rights_are_an_io_error_with_operation_and_path(open_place, call):
         (lambda: workspace.write_file("readonly/new/er", b"x", call), "writing readonly/new/er"),
         (lambda: workspace.remove("private/file"), "removing private/file"),
     ]
-    for act, words in cases:
-        problem = as_nobody(lambda act=act: failure(act))
-        assert (problem.code, problem.message) == ("io_error", f"{words} failed: permission denied")
+    for name, mode in modes.items():
+        (open_place / name).chmod(mode)
+    try:
+        for act, words in cases:
+            problem = as_nobody(lambda act=act: failure(act))
+            assert (problem.code, problem.message) == ("io_error", f"{words} failed: permission denied")
+    finally:
+        for name in modes:
+            (open_place / name).chmod(0o700)
     assert staged(open_place) == []
-    open_place.chmod(0o755)
     shutil.rmtree(open_place / ".protoyard")
+    open_place.chmod(0o555)
     problem = as_nobody(lambda: failure(lambda: workspace.lock(call).__enter__()))
+    open_place.chmod(0o777)
     assert problem.message == "locking .protoyard/lock failed: permission denied"
 
 
-@only_root
-def test_another_users_lock_is_an_io_error_and_not_free(open_place, call):
+def test_a_lock_that_may_not_be_opened_is_an_io_error_and_not_free(open_place, call):
     workspace = Workspace(str(open_place))
     with workspace.lock(call):
         pass
-    (open_place / ".protoyard/lock").chmod(0o600)
+    (open_place / ".protoyard/lock").chmod(0)
     assert as_nobody(lambda: failure(lambda: workspace.lock(call).__enter__())).code == "io_error"
     assert as_nobody(workspace.lock_is_free) is False
+    (open_place / ".protoyard/lock").chmod(0o600)
     assert workspace.lock_is_free() is True
 
 
-def mounted(directory: pathlib.Path, options: str) -> None:
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(directory)], capture_output=True, check=False
-    )
-    if done.returncode:
-        pytest.skip("mounting is not allowed here")
-
-
-@only_root
+@where_disks_can_be_mounted
 def test_a_full_disk_is_an_io_error_and_leaves_what_was_there(place, call):
-    mounted(place, "size=256k")
-    try:
+    with mounted(place, "256k"):
         workspace = Workspace(str(place))
         workspace.write_file("file", b"old", call)
         with workspace.lock(call), workspace.stage(call) as stage:
@@ -472,14 +495,11 @@ def test_a_full_disk_is_an_io_error_and_leaves_what_was_there(place, call):
         assert problem.code == "io_error"
         assert (place / "file").read_bytes() == b"old" and staged(place) == []
         workspace.write_file("file", b"new", call)
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
 
 
-@only_root
+@where_disks_can_be_mounted
 def test_a_read_only_disk_can_be_read_and_not_written(place, call):
-    mounted(place, "size=256k")
-    try:
+    with mounted(place, "256k"):
         (place / "file").write_text("x")
         subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)
         workspace = Workspace(str(place))
@@ -487,15 +507,12 @@ def test_a_read_only_disk_can_be_read_and_not_written(place, call):
         assert workspace.lock_is_free() is True
         problem = failure(lambda: workspace.lock(call).__enter__())
         assert problem.message == "locking .protoyard/lock failed: the file system is read-only"
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
 
 
-@only_root
+@where_disks_can_be_mounted
 def test_staging_on_another_disk_is_an_io_error(place, call):
     (place / ".protoyard/staging").mkdir(parents=True)
-    mounted(place / ".protoyard/staging", "size=256k")
-    try:
+    with mounted(place / ".protoyard/staging", "256k"):
         workspace = Workspace(str(place))
         for act in (
             lambda: workspace.write_file("file", b"x", call),
@@ -504,8 +521,6 @@ def test_staging_on_another_disk_is_an_io_error(place, call):
             problem = failure(act)
             assert problem.code == "io_error" and "another file system" in problem.message
         assert staged(place) == [] and not (place / "file").exists()
-    finally:
-        subprocess.run(["umount", str(place / ".protoyard/staging")], check=True)
 
 
 def publish_one(workspace: Workspace, call: Call, target: str) -> None:
@@ -604,9 +619,7 @@ def test_two_objects_of_one_workspace_share_the_lock(place, call):
                 raised.append(stopped)
 
         thread = in_a_thread(work)
-        time.sleep(
-            0.2
-        )  # behind its own process it waits as long as it lives
+        time.sleep(0.2)  # behind its own process it waits as long as it lives
         assert thread.is_alive()
         waiting.stop("cancelled")
         thread.join(5)

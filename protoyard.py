@@ -2522,10 +2522,10 @@ def same_json(one: Any, other: Any) -> bool:
         )
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(same_json, one, other))
-    return type_name(one) in (type_name(other), *_NUMBERS) and bool(one == other)
+    return type_name(one) in (type_name(other), *_NUMBER_TYPES) and bool(one == other)
 
 
-_NUMBERS = ("integer", "number")
+_NUMBER_TYPES = ("integer", "number")
 
 
 def _slot(holder: Any, token: str, pointer: str, *, new: bool = False) -> Any:
@@ -2692,13 +2692,13 @@ def _list_patch(old: list[Any], new: list[Any], pointer: str) -> list[dict[str, 
 
 
 # The lists of a blueprint whose items a summary counts and names, by what names an item.
-_COUNTED = {"roles": "label", "entities": "label", "screens": "title", "flows": "label", "settings": "label"}
+_SUMMARISED = {"roles": "label", "entities": "label", "screens": "title", "flows": "label", "settings": "label"}
 
 
 def _named_items(blueprint: Mapping[str, Any]) -> dict[str, dict[str, tuple[str, Any]]]:
     """kind -> key -> (name for people, the item without its countable parts)."""
     found: dict[str, dict[str, tuple[str, Any]]] = {}
-    for kind, label in _COUNTED.items():
+    for kind, label in _SUMMARISED.items():
         found[kind] = {item["id"]: (item[label], item) for item in blueprint[kind]}
     found["fields"], found["records"] = {}, {}
     for entity in blueprint["entities"]:
@@ -2709,7 +2709,7 @@ def _named_items(blueprint: Mapping[str, Any]) -> dict[str, dict[str, tuple[str,
         for record in entity.get("records", ()):
             name = record.get(entity["display"]) or record["id"]
             found["records"][f"{entity['id']}.{record['id']}"] = (f"{entity['label']} {name}", record)
-    rest = {name: value for name, value in blueprint.items() if name not in _COUNTED}
+    rest = {name: value for name, value in blueprint.items() if name not in _SUMMARISED}
     found["rest"] = {name: (name, value) for name, value in rest.items()}
     return found
 
@@ -2729,6 +2729,13 @@ def summarise_change(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str
         if kind != "rest":
             summary["untouched"][kind] = len(both) - len(changed)
     return summary
+
+
+def render_summary(summary: Mapping[str, Any]) -> str:
+    """The summary of a change as a sentence or two, at most LABEL_MAX_CHARS long."""
+    told = [f"{how.capitalize()}: {', '.join(summary[how])}." for how in ("added", "changed", "removed")]
+    text = " ".join(part for part, how in zip(told, ("added", "changed", "removed")) if summary[how])
+    return text if len(text) <= LABEL_MAX_CHARS else text[: LABEL_MAX_CHARS - 1] + "…"
 
 
 def find_warnings(blueprint: Mapping[str, Any]) -> list[str]:
@@ -9824,7 +9831,7 @@ class Argument(NamedTuple):
     schema: Mapping[str, Any]
     required: bool = False
     positional: bool = False
-    piped: bool = False  # on the command line `-` means standard input
+    piped: str = ""  # on the command line `-` means standard input, whose text goes to the argument of this name
 
     @property
     def option(self) -> str:
@@ -10002,6 +10009,89 @@ def _take_screenshots(context: Context, browser: str, folder: str, shots: Sequen
         raise Failure(failure.code, message, failure.hint) from failure
 
 
+def _find_folder(workspace: Workspace, argument: str) -> tuple[str, str]:
+    """The slug and the letter of a variant's folder as the caller names it."""
+    path = workspace.resolve(argument, field="folder")
+    found = re.fullmatch(f"{PROTOTYPES_DIR}/([^/]+)/([{VARIANT_LETTERS}])", path)
+    if not found:
+        hint = f"name a variant's folder, such as {PROTOTYPES_DIR}/my-app/a (see: protoyard list)"
+        raise Failure("not_found", f"folder: {path or '.'} is no variant's folder", hint)
+    return found[1], found[2]
+
+
+def _wanted_patch(context: Context, values: Mapping[str, Any]) -> list[Any] | dict[str, Any] | None:
+    """The patch that was given as text or as a file; None without one."""
+    if "patch" in values:
+        return parse_patch(values["patch"])
+    if "patchFile" not in values:
+        return None
+    path = context.workspace.resolve(values["patchFile"], field="patchFile")
+    return parse_patch(context.workspace.read_bytes(path, max_bytes=PATCH_FILE_MAX_BYTES))
+
+
+def _check_round_trip(old: Any, new: Any, pointer: str = "") -> None:
+    """Refuse a string that was replaced by its own redacted form: what was shown is not what is stored."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in new:
+            _check_round_trip(old.get(name), new[name], render_pointer(pointer, name))
+    elif isinstance(old, list) and isinstance(new, list):
+        for index, (was, now) in enumerate(zip(old, new)):
+            _check_round_trip(was, now, render_pointer(pointer, index))
+    elif isinstance(old, str) and isinstance(new, str) and old != new and redact(old) == new:
+        message = f"{pointer}: the patch would replace a value by its own redacted form"
+        raise Failure("invalid_patch", message, "leave what reads [redacted] out of the patch")
+
+
+def _reshaped(old: dict[str, Any], patch: list[Any] | dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """The patched blueprint with gaps in its records filled, and how many values were; Failure names all problems."""
+    new = apply_patch(old, patch)
+    problems = check_blueprint(new)
+    if problems:
+        raise Failure("invalid_blueprint", describe_problems(problems), "nothing was written; mend the patch")
+    _check_round_trip(old, new)
+    return fill_records(new)
+
+
+def run_iterate(context: Context, values: dict[str, Any]) -> dict[str, Any]:
+    """Patch, undo or re-render one variant; data: revision, summary, inverse (an RFC 6902 patch), filled, warnings."""
+    workspace, call = context.workspace, context.call
+    browser = find_browser(os.environ) if values["screenshots"] else ""
+    slug, letter = _find_folder(workspace, values["folder"])
+    patch, filled = _wanted_patch(context, values), []
+
+    def change(variant: Variant) -> tuple[dict[str, Any], str]:
+        if values["undo"]:
+            return previous_revision(workspace, variant), "Undone."
+        new, count = _reshaped(variant.blueprint, patch)
+        filled.append(count)
+        return new, render_summary(summarise_change(variant.blueprint, new))
+
+    done = revise(
+        workspace,
+        call,
+        slug,
+        letter,
+        change if patch is not None or values["undo"] else None,
+        base=values.get("base"),
+        dry_run=values["dryRun"],
+    )
+    folder = f"{PROTOTYPES_DIR}/{slug}"
+    shots = _plan_shots(folder, [done.after]) if browser and not values["dryRun"] else []
+    taken = {"screenshots": _take_screenshots(context, browser, folder, shots)} if shots else {}
+    return {
+        "folder": f"{folder}/{letter}",
+        "page": f"{folder}/{letter}/{PAGE_NAME}",
+        "revision": done.revision,
+        "dryRun": values["dryRun"],
+        "takenUp": done.taken_up,
+        "summary": summarise_change(done.before, done.after),
+        "inverse": render_patch(done.after, done.before),
+        "filled": sum(filled),
+        "warnings": find_warnings(done.after),
+        **taken,
+    }
+
+
 def run_list(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     """One page of prototypes by slug; data: prototypes, and `next` (for `after`) when there are more."""
     return read_list(context.workspace, limit=values["limit"], after=values.get("after", ""))
@@ -10013,9 +10103,22 @@ def run_show(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     if letter is None:
         return read_prototype(context.workspace, values["slug"])
     shown = read_variant(context.workspace, values["slug"], letter)
+    if "against" in values:
+        shown.update(_compare(context.workspace, shown, values["against"]))
     if not values["records"]:
         shown["blueprint"] = _cut_records(shown["blueprint"])
     return shown
+
+
+def _compare(workspace: Workspace, shown: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """The patch from revision `number` to the blueprint that is shown, and its inverse (RFC 6902)."""
+    entry = find_variant(read_manifest(workspace, shown["slug"]), shown["slug"], shown["variant"])
+    if number > len(entry["revisions"]):
+        message = f"{shown['folder']} has no revision {number}"
+        raise Failure("not_found", message, f"its revisions: 1 to {len(entry['revisions'])}")
+    then, now = read_revision(workspace, shown["folder"], entry["revisions"][number - 1]), shown["blueprint"]
+    changes = {"summary": summarise_change(then, now), "patch": render_patch(then, now)}
+    return {"against": number, **changes, "inverse": render_patch(now, then)}
 
 
 def _cut_records(blueprint: dict[str, Any]) -> dict[str, Any]:
@@ -10044,6 +10147,12 @@ def _check_quick(values: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem("/brief", "holds white space only; say in a sentence who does what with which things")
 
 
+def _check_iterate(values: Mapping[str, Any]) -> Iterator[Problem]:
+    given = [name for name in ("patch", "patchFile", "undo") if values.get(name, False) is not False]
+    if len(given) > 1:
+        yield Problem("/" + given[-1], f"cannot go with {given[0]}: give one of patch, patchFile, undo")
+
+
 def _check_show(values: Mapping[str, Any]) -> Iterator[Problem]:
     for name in ("records", "against"):
         if values.get(name) and "variant" not in values:
@@ -10070,6 +10179,16 @@ def _quick_text(data: Mapping[str, Any]) -> str:
     lines += [f"Left out: {item['text']} ({item['reason']})" for item in data["leftOut"]]
     lines += [f"Warning:  {warning}" for warning in data["warnings"]]
     lines += ["", f"Open {data['folder']}/{PAGE_NAME} in a browser."]
+    return "\n".join(lines)
+
+
+def _iterate_text(data: Mapping[str, Any]) -> str:
+    head = f"{data['folder']}: revision {data['revision']}" + (" (dry run: nothing written)" if data["dryRun"] else "")
+    lines = [head, *(["An edit by hand was taken up as a revision of its own."] if data["takenUp"] else [])]
+    for how in ("added", "changed", "removed"):
+        lines += [f"{how:8} {name}" for name in data["summary"][how]]
+    untouched = ", ".join(f"{count} {kind}" for kind, count in data["summary"]["untouched"].items() if count)
+    lines += [f"untouched: {untouched}", *(f"Warning: {warning}" for warning in data["warnings"])]
     return "\n".join(lines)
 
 
@@ -10138,7 +10257,7 @@ OPERATIONS: tuple[Operation, ...] = (
                 },
                 required=True,
                 positional=True,
-                piped=True,
+                piped="brief",
             ),
             Argument("seed", _whole("Decides the fictional data; default: from the brief.", 0, SEED_MAX)),
             Argument(
@@ -10155,6 +10274,50 @@ OPERATIONS: tuple[Operation, ...] = (
         writes=True,
         idempotent=False,
         check=_check_quick,
+    ),
+    Operation(
+        name="iterate",
+        title="Reshape a variant",
+        description=(
+            "Change one variant through its blueprint: `patch` is the JSON text of an RFC 6902 patch (array) or of "
+            "an RFC 7396 merge patch (object), `patchFile` a file with one, `undo` goes back to the revision before "
+            "(undo of an undo redoes). None of them takes up a hand edit of blueprint.json and renders it. The "
+            "result must be a valid blueprint or nothing is written and every problem is named with its JSON "
+            "pointer. New fields and records without values are filled with fictional data. Answers with the "
+            "revision, what changed in words, what stayed, the inverse patch, and warnings. `base` refuses when "
+            "another revision is current; `dryRun` does all but the writing. Read `blueprint_schema` and `show` "
+            "first. History is kept: every revision can be brought back."
+        ),
+        arguments=(
+            Argument(
+                "folder",
+                {"type": "string", "description": "A variant's folder, for example prototypes/inspections/a."},
+                required=True,
+                positional=True,
+            ),
+            Argument(
+                "patch",
+                {
+                    "type": "string",
+                    "description": "JSON text of a JSON Patch (array) or a merge patch (object).",
+                    "maxLength": PATCH_MAX_CHARS,
+                },
+            ),
+            Argument(
+                "patchFile",
+                {"type": "string", "description": "Path in the workspace of a file with such a text."},
+                piped="patch",
+            ),
+            Argument("undo", _flag("Go back to the revision before the current one, as a new revision.")),
+            Argument("base", _whole("The revision that the caller has seen; another one is a conflict.", 1)),
+            Argument("dryRun", _flag("Do everything but the writing.")),
+            Argument("screenshots", _flag("Also take a picture of each screen of the menu.")),
+        ),
+        run=run_iterate,
+        render=_iterate_text,
+        writes=True,
+        idempotent=False,
+        check=_check_iterate,
     ),
     Operation(
         name="list",
@@ -10187,6 +10350,10 @@ OPERATIONS: tuple[Operation, ...] = (
             ),
             Argument("variant", {**_LETTER, "description": "The variant's letter."}),
             Argument("records", _flag("All records of the variant, not the first 3 of each entity.")),
+            Argument(
+                "against",
+                _whole("An earlier revision: also the patch from it to the current one, and its inverse.", 1),
+            ),
         ),
         run=run_show,
         render=_show_text,
@@ -10333,7 +10500,8 @@ def _take_stdin(context: Context, row: Operation, values: dict[str, Any]) -> dic
     taken = dict(values)
     for argument in row.arguments:
         if argument.piped and context.stdin and taken.get(argument.name) == "-":
-            taken[argument.name] = context.stdin().decode("utf-8", "replace").removeprefix("\ufeff")
+            del taken[argument.name]
+            taken[argument.piped] = context.stdin().decode("utf-8", "replace").removeprefix("\ufeff")
     return taken
 
 

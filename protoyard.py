@@ -2714,18 +2714,29 @@ def _named_items(blueprint: Mapping[str, Any]) -> dict[str, dict[str, tuple[str,
     return found
 
 
+def _told(kind: str, keys: Sequence[str], named: Mapping[str, tuple[str, Any]]) -> list[str]:
+    """The items of a kind by name; more than RECORDS_SHOWN records of one entity as their number."""
+    one = {"rest": "", "entities": "entity "}.get(kind, f"{kind[:-1]} ")
+    if kind != "records":
+        return [one + named[key][0] for key in keys]
+    groups: dict[str, list[str]] = {}
+    for key in keys:
+        groups.setdefault(key.partition(".")[0], []).append(one + named[key][0])
+    few = [name for names in groups.values() if len(names) <= RECORDS_SHOWN for name in names]
+    return few + [f"{len(names)} records of {entity}" for entity, names in groups.items() if len(names) > RECORDS_SHOWN]
+
+
 def summarise_change(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """What changed in words: lists `added`, `changed`, `removed`, and `untouched` counts by kind."""
     before, after = _named_items(old), _named_items(new)
     summary: dict[str, Any] = {"added": [], "changed": [], "removed": [], "untouched": {}}
     for kind in after:
-        one = "" if kind == "rest" else f"{kind[:-3] + 'y' if kind == 'entities' else kind[:-1]} "
         was, now = before[kind], after[kind]
-        summary["added"] += [f"{one}{now[key][0]}" for key in now if key not in was]
-        summary["removed"] += [f"{one}{was[key][0]}" for key in was if key not in now]
         both = [key for key in now if key in was]
         changed = [key for key in both if not same_json(was[key][1], now[key][1])]
-        summary["changed"] += [f"{one}{now[key][0]}" for key in changed]
+        summary["added"] += _told(kind, [key for key in now if key not in was], now)
+        summary["changed"] += _told(kind, changed, now)
+        summary["removed"] += _told(kind, [key for key in was if key not in now], was)
         if kind != "rest":
             summary["untouched"][kind] = len(both) - len(changed)
     return summary

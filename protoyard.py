@@ -221,6 +221,7 @@ VARIANTS_DEFAULT = 3
 LIST_LIMIT_MAX = 200
 LIST_LIMIT_DEFAULT = 50
 RECORDS_SHOWN = 3
+SHOWN_VALUE_CHARS = 80
 # On the command line, work that takes longer shows its steps.
 PROGRESS_AFTER_SECONDS = 1.0
 
@@ -2479,6 +2480,331 @@ def check_blueprint(value: Any) -> list[Problem]:
     return [
         problem for part in (*parts, _check_flows(value, index), _check_settings(value)) for problem in part
     ]
+
+
+# --- patches (RFC 6901, 6902, 7396) -----------------------------------------------------------------
+
+
+def parse_patch(text: str) -> list[Any] | dict[str, Any]:
+    """A JSON Patch (array) or a merge patch (object) from its JSON text; Failure invalid_patch."""
+    try:
+        patch = parse_json(text)
+    except JsonError as error:
+        raise Failure("invalid_patch", f"the patch is no JSON: {error.message}") from None
+    if not isinstance(patch, (list, dict)):
+        raise Failure(
+            "invalid_patch", f"a patch is an array (RFC 6902) or an object (RFC 7396), not {type_name(patch)}"
+        )
+    return patch
+
+
+def apply_patch(document: Any, patch: list[Any] | dict[str, Any]) -> Any:
+    """A new document: an array is applied as RFC 6902, an object as RFC 7396; `document` is left as it is."""
+    if isinstance(patch, dict):
+        return _merged(document, patch)
+    box = {
+        "": _copied(document)
+    }  # the document is the one member, so that its root can be replaced like any other
+    for number, operation in enumerate(patch):
+        try:
+            _apply_operation(box, operation)
+        except _PatchFault as fault:
+            raise Failure("invalid_patch", f"/{number}: {fault}; nothing was changed") from None
+    return box[""]
+
+
+class _PatchFault(Exception):
+    """Why one operation of a patch cannot be applied."""
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _copied(member) for name, member in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value
+
+
+def _merged(target: Any, patch: Any) -> Any:
+    """RFC 7396 §2."""
+    if not isinstance(patch, dict):
+        return _copied(patch)
+    merged = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = _merged(merged.get(name), value)
+    return merged
+
+
+def parse_pointer(pointer: str) -> list[str]:
+    """The reference tokens of a JSON pointer (RFC 6901); ValueError for text that is none."""
+    if pointer and not pointer.startswith("/") or re.search("~(?![01])", pointer):
+        raise ValueError(f'"{pointer}" is no JSON pointer')
+    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Equality as RFC 6902 §4.6 has it: numbers by value, a boolean never equals a number."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(
+            same_json(value, other[name]) for name, value in one.items()
+        )
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same_json, one, other))
+    return type_name(one) in (type_name(other), *_NUMBER_TYPES) and bool(one == other)
+
+
+_NUMBER_TYPES = ("integer", "number")
+
+
+def _slot(holder: Any, token: str, pointer: str, *, new: bool = False) -> Any:
+    """The key or index that `token` means in `holder`; with `new` it may be one past the end."""
+    if isinstance(holder, dict):
+        if not new and token not in holder:
+            guess = nearest(token, holder)
+            raise _PatchFault(f"{pointer} does not exist" + (f'; did you mean "{guess}"?' if guess else ""))
+        return token
+    if not isinstance(holder, list):
+        raise _PatchFault(f"{pointer} does not exist: what holds it is {type_name(holder)}")
+    if token == "-" and new:
+        return len(holder)
+    if not re.fullmatch("0|[1-9][0-9]*", token):
+        raise _PatchFault(f'{pointer} does not exist: "{token}" is no array index')
+    if len(token) > len(str(len(holder))) or int(token) >= len(holder) + new:
+        raise _PatchFault(f"{pointer} does not exist: the array has {len(holder)} items")
+    return int(token)
+
+
+def _find(box: dict[str, Any], pointer: str, *, new: bool = False) -> tuple[Any, Any]:
+    """The holder and the key or index of what `pointer` points to."""
+    holder, tokens = box, ["", *parse_pointer(pointer)]
+    for token in tokens[:-1]:
+        holder = holder[_slot(holder, token, pointer)]
+    return holder, _slot(holder, tokens[-1], pointer, new=new)
+
+
+def _put(box: dict[str, Any], pointer: str, value: Any) -> None:
+    holder, slot = _find(box, pointer, new=True)
+    if isinstance(holder, list):
+        holder.insert(slot, value)
+    else:
+        holder[slot] = value
+
+
+def _take(box: dict[str, Any], pointer: str) -> Any:
+    if pointer == "":
+        raise _PatchFault("the whole document cannot be removed")
+    holder, slot = _find(box, pointer)
+    return holder.pop(slot)
+
+
+def _get(box: dict[str, Any], pointer: str) -> Any:
+    holder, slot = _find(box, pointer)
+    return holder[slot]
+
+
+def _replace(box: dict[str, Any], pointer: str, value: Any) -> None:
+    holder, slot = _find(box, pointer)
+    holder[slot] = value
+
+
+def _move(box: dict[str, Any], path: str, source: str) -> None:
+    if path == source:
+        _get(box, path)
+    elif path.startswith(source + "/"):
+        raise _PatchFault(f"{source} cannot be moved into itself")
+    else:
+        _put(box, path, _take(box, source))
+
+
+def _test(box: dict[str, Any], pointer: str, value: Any) -> None:
+    found = _get(box, pointer)
+    if not same_json(found, value):
+        raise _PatchFault(
+            f"test failed: {pointer or 'the document'} is {_shortened(found)}, not {_shortened(value)}"
+        )
+
+
+def _shortened(value: Any) -> str:
+    text = render_json(value)
+    return text if len(text) <= SHOWN_VALUE_CHARS else text[:SHOWN_VALUE_CHARS] + "…"
+
+
+# The operations of RFC 6902 §4: the member they need beside op and path, and what they do with it.
+# fmt: off
+_PATCH_OPERATIONS: Mapping[str, tuple[str | None, Callable[..., Any]]] = {
+    "add":     ("value", lambda box, path, value: _put(box, path, _copied(value))),
+    "remove":  (None,    _take),
+    "replace": ("value", lambda box, path, value: _replace(box, path, _copied(value))),
+    "move":    ("from",  _move),
+    "copy":    ("from",  lambda box, path, source: _put(box, path, _copied(_get(box, source)))),
+    "test":    ("value", _test),
+}
+# fmt: on
+
+
+def _apply_operation(box: dict[str, Any], operation: Any) -> None:
+    if not isinstance(operation, dict):
+        raise _PatchFault(f"an operation is an object, not {type_name(operation)}")
+    name = operation.get("op")
+    if not isinstance(name, str) or name not in _PATCH_OPERATIONS:
+        raise _PatchFault(f"op must be one of {', '.join(_PATCH_OPERATIONS)}")
+    member, action = _PATCH_OPERATIONS[name]
+    for pointer in ("path", *(["from"] if member == "from" else [])):
+        if not isinstance(operation.get(pointer), str):
+            raise _PatchFault(f"{name} needs {pointer}, a JSON pointer")
+    if member == "value" and "value" not in operation:
+        raise _PatchFault(f"{name} needs a value")
+    try:
+        action(box, operation["path"], *([operation[member]] if member else []))
+    except ValueError as error:
+        raise _PatchFault(str(error)) from None
+
+
+# --- differences --------------------------------------------------------------------------------
+
+
+def render_patch(old: Any, new: Any, pointer: str = "") -> list[dict[str, Any]]:
+    """The RFC 6902 patch that makes `new` of `old`; list items with ids are told apart by them."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        removed = [{"op": "remove", "path": render_pointer(pointer, name)} for name in old if name not in new]
+        inner = [
+            step
+            for name in old
+            if name in new
+            for step in render_patch(old[name], new[name], render_pointer(pointer, name))
+        ]
+        added = [name for name in new if name not in old]
+        return (
+            removed
+            + inner
+            + [{"op": "add", "path": render_pointer(pointer, n), "value": new[n]} for n in added]
+        )
+    if isinstance(old, list) and isinstance(new, list):
+        return _list_patch(old, new, pointer)
+    same = same_json(old, new) and type_name(old) == type_name(new)
+    return [] if same else [{"op": "replace", "path": pointer, "value": new}]
+
+
+def _item_keys(items: Sequence[Any]) -> list[tuple[str, int]]:
+    """A key for each item, the same for what is the same thing: its id, else its text; repeats are numbered."""
+    seen: dict[str, int] = {}
+    keys = []
+    for item in items:
+        text = f"#{item['id']}" if isinstance(item, dict) and "id" in item else render_json(item)
+        seen[text] = seen.get(text, 0) + 1
+        keys.append((text, seen[text]))
+    return keys
+
+
+def _list_patch(old: list[Any], new: list[Any], pointer: str) -> list[dict[str, Any]]:
+    old_keys, new_keys = _item_keys(old), _item_keys(new)
+    items = dict(zip(old_keys, old))
+    kept = frozenset(new_keys)
+    steps = []
+    for place in reversed(range(len(old))):
+        if old_keys[place] not in kept:
+            steps.append({"op": "remove", "path": f"{pointer}/{place}"})
+    working = [key for key in old_keys if key in kept]
+    for place, key in enumerate(new_keys):
+        if key not in items:
+            steps.append({"op": "add", "path": f"{pointer}/{place}", "value": new[place]})
+            working.insert(place, key)
+        elif working[place] != key:
+            source = working.index(key, place)
+            steps.append({"op": "move", "from": f"{pointer}/{source}", "path": f"{pointer}/{place}"})
+            working.insert(place, working.pop(source))
+    for place, key in enumerate(new_keys):
+        if key in items:
+            steps += render_patch(items[key], new[place], f"{pointer}/{place}")
+    return steps
+
+
+# The lists of a blueprint whose items a summary counts and names, by what names an item.
+_SUMMARISED = {
+    "roles": "label",
+    "entities": "label",
+    "screens": "title",
+    "flows": "label",
+    "settings": "label",
+}
+
+
+def _named_items(blueprint: Mapping[str, Any]) -> dict[str, dict[str, tuple[str, Any]]]:
+    """kind -> key -> (name for people, the item without its countable parts)."""
+    found: dict[str, dict[str, tuple[str, Any]]] = {}
+    for kind, label in _SUMMARISED.items():
+        found[kind] = {item["id"]: (item[label], item) for item in blueprint[kind]}
+    found["fields"], found["records"] = {}, {}
+    for entity in blueprint["entities"]:
+        bare = {name: value for name, value in entity.items() if name not in ("fields", "records")}
+        found["entities"][entity["id"]] = (entity["label"], bare)
+        for field in entity["fields"]:
+            found["fields"][f"{entity['id']}.{field['id']}"] = (f"{entity['label']}.{field['label']}", field)
+        for record in entity.get("records", ()):
+            name = record.get(entity["display"]) or record["id"]
+            found["records"][f"{entity['id']}.{record['id']}"] = (f"{entity['label']} {name}", record)
+    rest = {name: value for name, value in blueprint.items() if name not in _SUMMARISED}
+    found["rest"] = {name: (name, value) for name, value in rest.items()}
+    return found
+
+
+def _told(kind: str, keys: Sequence[str], named: Mapping[str, tuple[str, Any]]) -> list[str]:
+    """The items of a kind by name; more than RECORDS_SHOWN records of one entity as their number."""
+    one = {"rest": "", "entities": "entity "}.get(kind, f"{kind[:-1]} ")
+    if kind != "records":
+        return [one + named[key][0] for key in keys]
+    groups: dict[str, list[str]] = {}
+    for key in keys:
+        groups.setdefault(key.partition(".")[0], []).append(one + named[key][0])
+    few = [name for names in groups.values() if len(names) <= RECORDS_SHOWN for name in names]
+    return few + [
+        f"{len(names)} records of {entity}" for entity, names in groups.items() if len(names) > RECORDS_SHOWN
+    ]
+
+
+def summarise_change(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """What changed in words: lists `added`, `changed`, `removed`, and `untouched` counts by kind."""
+    before, after = _named_items(old), _named_items(new)
+    summary: dict[str, Any] = {"added": [], "changed": [], "removed": [], "untouched": {}}
+    for kind in after:
+        was, now = before[kind], after[kind]
+        both = [key for key in now if key in was]
+        changed = [key for key in both if not same_json(was[key][1], now[key][1])]
+        summary["added"] += _told(kind, [key for key in now if key not in was], now)
+        summary["changed"] += _told(kind, changed, now)
+        summary["removed"] += _told(kind, [key for key in was if key not in now], was)
+        if kind != "rest":
+            summary["untouched"][kind] = len(both) - len(changed)
+    return summary
+
+
+def render_summary(summary: Mapping[str, Any]) -> str:
+    """The summary of a change as a sentence or two, at most LABEL_MAX_CHARS long."""
+    told = [f"{how.capitalize()}: {', '.join(summary[how])}." for how in ("added", "changed", "removed")]
+    text = " ".join(part for part, how in zip(told, ("added", "changed", "removed")) if summary[how])
+    return text if len(text) <= LABEL_MAX_CHARS else text[: LABEL_MAX_CHARS - 1] + "…"
+
+
+def find_warnings(blueprint: Mapping[str, Any]) -> list[str]:
+    """What is allowed but probably not meant: unreachable screens, empty boards, entities without a screen."""
+    reached = set(blueprint["navigation"]) | {
+        step["screen"] for flow in blueprint["flows"] for step in flow["steps"]
+    }
+    shown = {screen.get("entity") for screen in blueprint["screens"]}
+    counts = {entity["id"]: len(entity.get("records", ())) for entity in blueprint["entities"]}
+    warnings = []
+    for number, screen in enumerate(blueprint["screens"]):
+        if screen["id"] not in reached and screen["type"] not in ("detail", "form"):
+            warnings.append(f"/screens/{number}: nothing leads to the screen {screen['title']}")
+        if screen["type"] == "board" and not counts[screen["entity"]]:
+            warnings.append(f"/screens/{number}: the board {screen['title']} has no records")
+    for number, entity in enumerate(blueprint["entities"]):
+        if entity["id"] not in shown:
+            warnings.append(f"/entities/{number}: no screen shows {entity['plural']}")
+    return warnings
 
 
 # --- text and digest ------------------------------------------------------------------------------
@@ -11626,7 +11952,9 @@ class Argument(Row):
     schema: Mapping[str, Any]
     required: bool = False
     positional: bool = False
-    piped: bool = False  # on the command line `-` means standard input
+    piped: str = (
+        ""  # on the command line `-` means standard input, whose text goes to the argument of this name
+    )
 
     @property
     def option(self) -> str:
@@ -11805,6 +12133,89 @@ def _take_screenshots(context: Context, browser: str, folder: str, shots: Sequen
         raise Failure(failure.code, message, failure.hint) from failure
 
 
+def _find_folder(workspace: Workspace, argument: str) -> tuple[str, str]:
+    """The slug and the letter of a variant's folder as the caller names it."""
+    path = workspace.resolve(argument, field="folder")
+    found = re.fullmatch(f"{PROTOTYPES_DIR}/([^/]+)/([{VARIANT_LETTERS}])", path)
+    if not found:
+        hint = f"name a variant's folder, such as {PROTOTYPES_DIR}/my-app/a (see: protoyard list)"
+        raise Failure("not_found", f"folder: {path or '.'} is no variant's folder", hint)
+    return found[1], found[2]
+
+
+def _wanted_patch(context: Context, values: Mapping[str, Any]) -> list[Any] | dict[str, Any] | None:
+    """The patch that was given as text or as a file; None without one."""
+    if "patch" in values:
+        return parse_patch(values["patch"])
+    if "patchFile" not in values:
+        return None
+    path = context.workspace.resolve(values["patchFile"], field="patchFile")
+    return parse_patch(context.workspace.read_bytes(path, max_bytes=PATCH_FILE_MAX_BYTES))
+
+
+def _check_round_trip(old: Any, new: Any, pointer: str = "") -> None:
+    """Refuse a string that was replaced by its own redacted form: what was shown is not what is stored."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in new:
+            _check_round_trip(old.get(name), new[name], render_pointer(pointer, name))
+    elif isinstance(old, list) and isinstance(new, list):
+        for index, (was, now) in enumerate(zip(old, new)):
+            _check_round_trip(was, now, render_pointer(pointer, index))
+    elif isinstance(old, str) and isinstance(new, str) and old != new and redact(old) == new:
+        message = f"{pointer}: the patch would replace a value by its own redacted form"
+        raise Failure("invalid_patch", message, "leave what reads [redacted] out of the patch")
+
+
+def _reshaped(old: dict[str, Any], patch: list[Any] | dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """The patched blueprint with gaps in its records filled, and how many values were; Failure names all problems."""
+    new = apply_patch(old, patch)
+    problems = check_blueprint(new)
+    if problems:
+        raise Failure("invalid_blueprint", describe_problems(problems), "nothing was written; mend the patch")
+    _check_round_trip(old, new)
+    return fill_records(new)
+
+
+def run_iterate(context: Context, values: dict[str, Any]) -> dict[str, Any]:
+    """Patch, undo or re-render one variant; data: revision, summary, inverse (an RFC 6902 patch), filled, warnings."""
+    workspace, call = context.workspace, context.call
+    browser = find_browser(os.environ) if values["screenshots"] else ""
+    slug, letter = _find_folder(workspace, values["folder"])
+    patch, filled = _wanted_patch(context, values), []
+
+    def change(variant: Variant) -> tuple[dict[str, Any], str]:
+        if values["undo"]:
+            return previous_revision(workspace, variant), "Undone."
+        new, count = _reshaped(variant.blueprint, patch)
+        filled.append(count)
+        return new, render_summary(summarise_change(variant.blueprint, new))
+
+    done = revise(
+        workspace,
+        call,
+        slug,
+        letter,
+        change if patch is not None or values["undo"] else None,
+        base=values.get("base"),
+        dry_run=values["dryRun"],
+    )
+    folder = f"{PROTOTYPES_DIR}/{slug}"
+    shots = _plan_shots(folder, [done.after]) if browser and not values["dryRun"] else []
+    taken = {"screenshots": _take_screenshots(context, browser, folder, shots)} if shots else {}
+    return {
+        "folder": f"{folder}/{letter}",
+        "page": f"{folder}/{letter}/{PAGE_NAME}",
+        "revision": done.revision,
+        "dryRun": values["dryRun"],
+        "takenUp": done.taken_up,
+        "summary": summarise_change(done.before, done.after),
+        "inverse": render_patch(done.after, done.before),
+        "filled": sum(filled),
+        "warnings": find_warnings(done.after),
+        **taken,
+    }
+
+
 def run_promote(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     """Make a project of a variant; data: target, stack, files, run, installed, source, dryRun, warnings."""
     workspace, call, slug, stack = context.workspace, context.call, values["slug"], values["stack"]
@@ -11854,9 +12265,22 @@ def run_show(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     if letter is None:
         return read_prototype(context.workspace, values["slug"])
     shown = read_variant(context.workspace, values["slug"], letter)
+    if "against" in values:
+        shown.update(_compare(context.workspace, shown, values["against"]))
     if not values["records"]:
         shown["blueprint"] = _cut_records(shown["blueprint"])
     return shown
+
+
+def _compare(workspace: Workspace, shown: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """The patch from revision `number` to the blueprint that is shown, and its inverse (RFC 6902)."""
+    entry = find_variant(read_manifest(workspace, shown["slug"]), shown["slug"], shown["variant"])
+    if number > len(entry["revisions"]):
+        message = f"{shown['folder']} has no revision {number}"
+        raise Failure("not_found", message, f"its revisions: 1 to {len(entry['revisions'])}")
+    then, now = read_revision(workspace, shown["folder"], entry["revisions"][number - 1]), shown["blueprint"]
+    changes = {"summary": summarise_change(then, now), "patch": render_patch(then, now)}
+    return {"against": number, **changes, "inverse": render_patch(now, then)}
 
 
 def _cut_records(blueprint: dict[str, Any]) -> dict[str, Any]:
@@ -11883,6 +12307,12 @@ def _check_quick(values: Mapping[str, Any]) -> Iterator[Problem]:
     brief = values.get("brief")
     if isinstance(brief, str) and brief and not clean_text(brief).strip():
         yield Problem("/brief", "holds white space only; say in a sentence who does what with which things")
+
+
+def _check_iterate(values: Mapping[str, Any]) -> Iterator[Problem]:
+    given = [name for name in ("patch", "patchFile", "undo") if values.get(name, False) is not False]
+    if len(given) > 1:
+        yield Problem("/" + given[-1], f"cannot go with {given[0]}: give one of patch, patchFile, undo")
 
 
 def _check_promote(values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -11916,6 +12346,18 @@ def _quick_text(data: Mapping[str, Any]) -> str:
     lines += [f"Left out: {item['text']} ({item['reason']})" for item in data["leftOut"]]
     lines += [f"Warning:  {warning}" for warning in data["warnings"]]
     lines += ["", f"Open {data['folder']}/{PAGE_NAME} in a browser."]
+    return "\n".join(lines)
+
+
+def _iterate_text(data: Mapping[str, Any]) -> str:
+    head = f"{data['folder']}: revision {data['revision']}" + (
+        " (dry run: nothing written)" if data["dryRun"] else ""
+    )
+    lines = [head, *(["An edit by hand was taken up as a revision of its own."] if data["takenUp"] else [])]
+    for how in ("added", "changed", "removed"):
+        lines += [f"{how:8} {name}" for name in data["summary"][how]]
+    untouched = ", ".join(f"{count} {kind}" for kind, count in data["summary"]["untouched"].items() if count)
+    lines += [f"untouched: {untouched}", *(f"Warning: {warning}" for warning in data["warnings"])]
     return "\n".join(lines)
 
 
@@ -12000,7 +12442,7 @@ OPERATIONS: tuple[Operation, ...] = (
                 },
                 required=True,
                 positional=True,
-                piped=True,
+                piped="brief",
             ),
             Argument("seed", _whole("Decides the fictional data; default: from the brief.", 0, SEED_MAX)),
             Argument(
@@ -12017,6 +12459,53 @@ OPERATIONS: tuple[Operation, ...] = (
         writes=True,
         idempotent=False,
         check=_check_quick,
+    ),
+    Operation(
+        name="iterate",
+        title="Reshape a variant",
+        description=(
+            "Change one variant through its blueprint: `patch` is the JSON text of an RFC 6902 patch (array) or of "
+            "an RFC 7396 merge patch (object), `patchFile` a file with one, `undo` goes back to the revision before "
+            "(undo of an undo redoes). None of them takes up a hand edit of blueprint.json and renders it. The "
+            "result must be a valid blueprint or nothing is written and every problem is named with its JSON "
+            "pointer. New fields and records without values are filled with fictional data. Answers with the "
+            "revision, what changed in words, what stayed, the inverse patch, and warnings. `base` refuses when "
+            "another revision is current; `dryRun` does all but the writing. Read `blueprint_schema` and `show` "
+            "first. History is kept: every revision can be brought back."
+        ),
+        arguments=(
+            Argument(
+                "folder",
+                {
+                    "type": "string",
+                    "description": "A variant's folder, for example prototypes/inspections/a.",
+                },
+                required=True,
+                positional=True,
+            ),
+            Argument(
+                "patch",
+                {
+                    "type": "string",
+                    "description": "JSON text of a JSON Patch (array) or a merge patch (object).",
+                    "maxLength": PATCH_MAX_CHARS,
+                },
+            ),
+            Argument(
+                "patchFile",
+                {"type": "string", "description": "Path in the workspace of a file with such a text."},
+                piped="patch",
+            ),
+            Argument("undo", _flag("Go back to the revision before the current one, as a new revision.")),
+            Argument("base", _whole("The revision that the caller has seen; another one is a conflict.", 1)),
+            Argument("dryRun", _flag("Do everything but the writing.")),
+            Argument("screenshots", _flag("Also take a picture of each screen of the menu.")),
+        ),
+        run=run_iterate,
+        render=_iterate_text,
+        writes=True,
+        idempotent=False,
+        check=_check_iterate,
     ),
     Operation(
         name="promote",
@@ -12094,6 +12583,10 @@ OPERATIONS: tuple[Operation, ...] = (
             ),
             Argument("variant", {**_LETTER, "description": "The variant's letter."}),
             Argument("records", _flag("All records of the variant, not the first 3 of each entity.")),
+            Argument(
+                "against",
+                _whole("An earlier revision: also the patch from it to the current one, and its inverse.", 1),
+            ),
         ),
         run=run_show,
         render=_show_text,
@@ -12250,7 +12743,8 @@ def _take_stdin(context: Context, row: Operation, values: dict[str, Any]) -> dic
     taken = dict(values)
     for argument in row.arguments:
         if argument.piped and context.stdin and taken.get(argument.name) == "-":
-            taken[argument.name] = context.stdin().decode("utf-8", "replace").removeprefix("\ufeff")
+            del taken[argument.name]
+            taken[argument.piped] = context.stdin().decode("utf-8", "replace").removeprefix("\ufeff")
     return taken
 
 

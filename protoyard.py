@@ -20,7 +20,8 @@ The map. A section uses only sections above it, and of those only the ones its r
 The way of one request over MCP; each function's docstring begins with its hop.
 
     1/9 serve §18 -> 2/9 Session.receive §17 -> 3/9 decode_message §03
-    -> 4/9 answer_request §17 (a METHODS row) -> 5/9 on_tools_call §17: Start(ToolCall) -> 6/9 start_call §18: build_argv §15 -> 7/9 execute §16
+    -> 4/9 answer_request §17 (a METHODS row) -> 5/9 on_tools_call §17: Start(ToolCall)
+    -> 6/9 start_call §18: build_argv §15 -> 7/9 execute §16
     -> 8/9 run_invocation §16: Operation.run §15 -> 9/9 Session.finish §17, then Outbox.write §18
 
 On the command line: main §20 -> execute §16 -> Operation.run §15 -> print_outcome §16.
@@ -533,7 +534,8 @@ _PLACEHOLDER = "|".join((
     *(r"%\w{1,60}%", r"%(?:\(\w{1,60}\))?s", r"<[^<>\n]*>", r"\{\{[^{}\n]*\}\}", r"\{[a-z_][\w.]*\}"),
     *(r"[*•●]+", r"x{3,}", r"\.{3}", "…", r"\[redacted\]", r"[-+]?\d[\d.,:]{0,4}"),
     *("null", "none", "nil", "undefined", "true", "false"),
-    r"(?:process\.env|import\.meta\.env|env|self|this|args|config|settings|secrets|props|req|request|options|form)"
+    r"(?:process\.env|import\.meta\.env|env|self|this|args|config|settings|secrets|props|req|request|options"
+    r"|form)"
     r"(?:\.\w{1,60}){1,5}",
     r"[a-z_$]\w{0,60}(?:\.\w{1,60}){0,5}\[[^\[\]\n]{1,80}\]",
     rf"(?:(?:await|new) )?[a-z_$][\w.$]{{0,80}}{_ARGUMENTS}(?:\.\w{{1,40}}(?:{_ARGUMENTS})?){{0,5}}",
@@ -2538,7 +2540,7 @@ def _merged(target: Any, patch: Any) -> Any:
 
 def parse_pointer(pointer: str) -> list[str]:
     """The reference tokens of a JSON pointer (RFC 6901); ValueError for text that is none."""
-    if pointer and not pointer.startswith("/") or re.search("~(?![01])", pointer):
+    if (pointer and not pointer.startswith("/")) or re.search("~(?![01])", pointer):
         raise ValueError(f'"{pointer}" is no JSON pointer')
     return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
 
@@ -2689,7 +2691,7 @@ def render_patch(old: Any, new: Any, pointer: str = "") -> list[dict[str, Any]]:
 
 
 def _item_keys(items: Sequence[Any]) -> list[tuple[str, int]]:
-    """A key for each item, the same for what is the same thing: its id, else its text; repeats are numbered."""
+    """A key for each item, the same for the same thing: its id, else its text; repeats are numbered."""
     seen: dict[str, int] = {}
     keys = []
     for item in items:
@@ -2789,7 +2791,7 @@ def render_summary(summary: Mapping[str, Any]) -> str:
 
 
 def find_warnings(blueprint: Mapping[str, Any]) -> list[str]:
-    """What is allowed but probably not meant: unreachable screens, empty boards, entities without a screen."""
+    """What is allowed but hardly meant: unreachable screens, empty boards, entities without a screen."""
     reached = set(blueprint["navigation"]) | {
         step["screen"] for flow in blueprint["flows"] for step in flow["steps"]
     }
@@ -3017,7 +3019,7 @@ number# position() games# score#|fit,injured,suspended,retired|r; goal|target|ch
 reached# progress% due_on^|active,paused,reached|d; collection
 object|artefact,artwork,object,artifact|star|title maker acquired_on^ >location condition(good/fair/poor)
 insured_value$|in store,on display,on loan,in conservation|t; tree|street tree|leaf|tag_no species()
-planted_on^ place<address risk(low/medium/high) last_inspected^|healthy,watch,work planned,felled|r"""
+planted_on^ place<address risk(low/medium/high) last_inspected^|healthy,watch,work planned,felled|r"""  # noqa: E501
 
 # What an unknown compound borrows, by its last word (archetypes.md §2), in the same form.
 _FALLBACKS = """
@@ -4041,9 +4043,9 @@ def _title(text: str, things: Sequence[_Thing]) -> str:
 
 
 _AMOUNT = r"""(?x)
-(?P<sign>[£$€]\s?)?(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7}(?:[.,]\d{1,2})?)[\s-]?(?P<unit>(?:%|percent|€|£|eur|usd|
-gbp|euros?|dollars?|pounds?|hours?|hrs?|h|minutes?|mins?|days?|weeks?|months?|días|dias|jours?|tagen?|stunden?|
-horas?)(?![^\W_]))?
+(?P<sign>[£$€]\s?)?(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7}(?:[.,]\d{1,2})?)[\s-]?(?P<unit>(?:%|percent|€|£|eur|
+usd|gbp|euros?|dollars?|pounds?|hours?|hrs?|h|minutes?|mins?|days?|weeks?|months?|días|dias|jours?|tagen?|
+stunden?|horas?)(?![^\W_]))?
 """
 
 
@@ -11427,7 +11429,7 @@ _RUNNING: Mapping[str, tuple[tuple[str, ...], str, str]] = {
     "vite": (
         ("pnpm install", "pnpm dev"),
         "http://localhost:5173/",
-        "`pnpm build` writes `dist/`, which any web server can serve. vite is all that `package.json` asks for.",
+        "`pnpm build` writes `dist/`, which any web server can serve. vite is all that it asks for.",
     ),
 }
 
@@ -11777,7 +11779,8 @@ _BROWSER_PLACES: Mapping[str, tuple[str, ...]] = {
 # fmt: off
 _BROWSER_FLAGS = (
     "--headless", "--no-first-run", "--no-default-browser-check", "--disable-gpu", "--disable-quic",
-    "--mute-audio", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
+    "--mute-audio", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--disable-extensions",
     "--disable-dev-shm-usage", "--hide-scrollbars", "--password-store=basic", "--use-mock-keychain",
     "--force-color-profile=srgb", f"--window-size={SCREENSHOT_WIDTH_PX},{SCREENSHOT_HEIGHT_PX}",
 )
@@ -12167,7 +12170,7 @@ def _check_round_trip(old: Any, new: Any, pointer: str = "") -> None:
 
 
 def _reshaped(old: dict[str, Any], patch: list[Any] | dict[str, Any]) -> tuple[dict[str, Any], int]:
-    """The patched blueprint with gaps in its records filled, and how many values were; Failure names all problems."""
+    """The patched blueprint, gaps in its records filled, and how many; Failure names all problems."""
     new = apply_patch(old, patch)
     problems = check_blueprint(new)
     if problems:
@@ -12177,7 +12180,7 @@ def _reshaped(old: dict[str, Any], patch: list[Any] | dict[str, Any]) -> tuple[d
 
 
 def run_iterate(context: Context, values: dict[str, Any]) -> dict[str, Any]:
-    """Patch, undo or re-render one variant; data: revision, summary, inverse (an RFC 6902 patch), filled, warnings."""
+    """Patch, undo or re-render a variant; data: revision, summary, inverse (RFC 6902), filled, warnings …"""
     workspace, call = context.workspace, context.call
     browser = find_browser(os.environ) if values["screenshots"] else ""
     slug, letter = _find_folder(workspace, values["folder"])
@@ -12464,14 +12467,15 @@ OPERATIONS: tuple[Operation, ...] = (
         name="iterate",
         title="Reshape a variant",
         description=(
-            "Change one variant through its blueprint: `patch` is the JSON text of an RFC 6902 patch (array) or of "
-            "an RFC 7396 merge patch (object), `patchFile` a file with one, `undo` goes back to the revision before "
-            "(undo of an undo redoes). None of them takes up a hand edit of blueprint.json and renders it. The "
-            "result must be a valid blueprint or nothing is written and every problem is named with its JSON "
-            "pointer. New fields and records without values are filled with fictional data. Answers with the "
-            "revision, what changed in words, what stayed, the inverse patch, and warnings. `base` refuses when "
-            "another revision is current; `dryRun` does all but the writing. Read `blueprint_schema` and `show` "
-            "first. History is kept: every revision can be brought back."
+            "Change one variant through its blueprint: `patch` is the JSON text of an RFC 6902 patch "
+            "(array) or of an RFC 7396 merge patch (object), `patchFile` a file with one, `undo` goes "
+            "back to the revision before (undo of an undo redoes). None of them takes up a hand edit "
+            "of blueprint.json and renders it. The result must be a valid blueprint or nothing is "
+            "written and every problem is named with its JSON pointer. New fields and records without "
+            "values are filled with fictional data. Answers with the revision, what changed in words, "
+            "what stayed, the inverse patch, and warnings. `base` refuses when another revision is "
+            "current; `dryRun` does all but the writing. Read `blueprint_schema` and `show` first. "
+            "History is kept: every revision can be brought back."
         ),
         arguments=(
             Argument(
@@ -12512,13 +12516,14 @@ OPERATIONS: tuple[Operation, ...] = (
         title="Prototype to project",
         description=(
             "Turn one variant of a prototype into a project that engineers carry on, in a new folder: "
-            "readable ES modules, styles, data/*.json, the blueprint, schema.sql (SQLite, with keys, checks "
-            "and all records) and a README. `static` needs no build and no package, only a web server; "
-            "`vite` is the same source and a package.json with vite. Answers with the target, its files, the "
-            "command that starts it and where it came from (revision, digest). A valid edit of blueprint.json "
-            "by hand is promoted too, with a warning. Never overwrites: a target with anything in it is "
-            "refused. `install` runs pnpm install there and needs the network; should it fail or take too "
-            "long for one call, the project stays and can be installed by hand. `dryRun` lists the files."
+            "readable ES modules, styles, data/*.json, the blueprint, schema.sql (SQLite, with keys, "
+            "checks and all records) and a README. `static` needs no build and no package, only a web "
+            "server; `vite` is the same source and a package.json with vite. Answers with the target, "
+            "its files, the command that starts it and where it came from (revision, digest). A valid "
+            "edit of blueprint.json by hand is promoted too, with a warning. Never overwrites: a "
+            "target with anything in it is refused. `install` runs pnpm install there and needs the "
+            "network; should it fail or take too long for one call, the project stays and can be "
+            "installed by hand. `dryRun` lists the files."
         ),
         arguments=(
             Argument(
@@ -13561,7 +13566,7 @@ def check_call(
 
 
 def render_envelope(envelope: Mapping[str, Any]) -> tuple[str, bool]:
-    """The text of an envelope as it may go out, cleaned (WIRE §9), then measured, and whether it is a success."""
+    """An envelope's text as it may go out, cleaned (WIRE §9), then measured; whether it is a success."""
     shown = clean(envelope)
     text = render_json(shown)
     size = len(text.encode("utf-8", "surrogatepass"))
@@ -13758,7 +13763,7 @@ class Server:
         return envelope
 
     def _attempt(self, request: ToolCall, work: Callable[[], dict[str, Any] | bytes | None]) -> bytes | None:
-        """The reply to a call, or the envelope, that `work` makes: the border at which every exception ends."""
+        """The reply to a call, from what `work` makes: the border at which every exception ends."""
         name = request.name[:TOOL_NAME_SHOWN_CHARS]
         try:
             made = work()
@@ -14240,7 +14245,8 @@ COMMANDS: tuple[Operation, ...] = (
         title="Serve MCP over stdio",
         description=(
             "Serve the tools over the Model Context Protocol on standard input and output, revisions "
-            "2026-07-28 and 2025-11-25. Register it in an agent host as a command; it is not for typing."
+            "2026-07-28 and 2025-11-25. Register it in an agent host as a command; it is not for "
+            "typing."
         ),
         arguments=(Argument("readOnly", _flag("Serve only the tools that read.")),),
         run=run_mcp,
@@ -14252,8 +14258,8 @@ COMMANDS: tuple[Operation, ...] = (
         name="mcp_config",
         title="Show how to register it in a host",
         description=(
-            "Print the exact snippet that registers this program, in this workspace, in an agent host, and "
-            "where to put it. Nothing is written."
+            "Print the exact snippet that registers this program, in this workspace, in an agent "
+            "host, and where to put it. Nothing is written."
         ),
         arguments=(
             Argument(
@@ -14270,9 +14276,9 @@ COMMANDS: tuple[Operation, ...] = (
         name="doctor",
         title="Check that it works on this machine",
         description=(
-            "Check Python, the workspace and its lock, the archive, the server in both revisions of the "
-            "protocol, and what is optional: a browser for screenshots, pnpm for promoted projects. Nothing "
-            "is left behind. Exit status 1 when something that is needed is broken."
+            "Check Python, the workspace and its lock, the archive, the server in both revisions of "
+            "the protocol, and what is optional: a browser for screenshots, pnpm for promoted "
+            "projects. Nothing is left behind. Exit status 1 when something that is needed is broken."
         ),
         arguments=(),
         run=run_doctor,

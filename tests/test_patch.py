@@ -66,7 +66,7 @@ REFUSED = {
     "an index of the end in remove": ([{"op": "remove", "path": "/items/2"}], "has 2 items"),
     "an index with a leading zero": ([{"op": "remove", "path": "/items/01"}], "no array index"),
     "an index with a sign": ([{"op": "remove", "path": "/items/-1"}], "no array index"),
-    "an index of foreign digits": ([{"op": "remove", "path": "/items/١"}], "no array index"),
+    "an index of foreign digits": ([{"op": "remove", "path": "/items/\u0661"}], "no array index"),
     "an index of a million digits": ([{"op": "remove", "path": "/items/" + "9" * 100_000}], "has 2 items"),
     "a dash where something must be": ([{"op": "replace", "path": "/items/-", "value": 1}], "no array index"),
     "a way through a number": ([{"op": "add", "path": "/n/x", "value": 1}], "what holds it is integer"),

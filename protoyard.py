@@ -27,8 +27,8 @@ The way of one request over MCP; each function's docstring begins with its hop.
 On the command line: main §20 -> execute §16 -> Operation.run §15 -> print_outcome §16.
 
 Verbs mean one thing: check_ raises or returns the clean value, parse_ makes a value of text, render_ makes
-text of a value and is pure, read_ and write_ touch the disk, run_ starts an operation or a process, on_ handles
-a message.
+text of a value and is pure, read_ and write_ touch the disk, run_ starts an operation or a process, on_
+handles a message.
 """
 
 from __future__ import annotations
@@ -3019,7 +3019,7 @@ number# position() games# score#|fit,injured,suspended,retired|r; goal|target|ch
 reached# progress% due_on^|active,paused,reached|d; collection
 object|artefact,artwork,object,artifact|star|title maker acquired_on^ >location condition(good/fair/poor)
 insured_value$|in store,on display,on loan,in conservation|t; tree|street tree|leaf|tag_no species()
-planted_on^ place<address risk(low/medium/high) last_inspected^|healthy,watch,work planned,felled|r"""  # noqa: E501
+planted_on^ place<address risk(low/medium/high) last_inspected^|healthy,watch,work planned,felled|r"""
 
 # What an unknown compound borrows, by its last word (archetypes.md §2), in the same form.
 _FALLBACKS = """
@@ -11749,7 +11749,7 @@ def run_install(workspace: Workspace, call: Call, pnpm: Sequence[str], target: s
 # ======================================================================
 # Rules: uses §01-06. One browser per call, spoken to over two pipes (Chrome DevTools Protocol: JSON messages,
 # each ended by a NUL byte); pictures come back through the pipe and are written like any other file. Where a
-# process cannot be given pipes (Windows) one process takes one picture. The user's own profile is not touched.
+# process cannot be given pipes (Windows) one process takes one picture. The user's profile is not touched.
 
 # Names on PATH, then the usual places of each platform (sys.platform), the most open first.
 _BROWSER_NAMES = (
@@ -12639,9 +12639,9 @@ OPERATIONS: tuple[Operation, ...] = (
 # ======================================================================
 # §16 cli: parser from the rows, execute, printing for people
 # ======================================================================
-# Rules: uses §01-07, §15; knows rows only as they are handed in. `parse_command_line` only splits, by hand since
-# argparse would be an eighth of every start: every value stays a string until §04 has judged it, so that all
-# problems come at once. `execute` is the one entry of both doors.
+# Rules: uses §01-07, §15; knows rows only as they are handed in. `parse_command_line` only splits, by hand
+# since argparse would be an eighth of every start: every value stays a string until §04 has judged it, so that
+# all problems come at once. `execute` is the one entry of both doors.
 
 _COMMON = (
     Argument(

@@ -1,4 +1,4 @@
-"""§07: RFC 6902, RFC 7396, differences and their words; against other implementations in the interop group."""
+"""§07: RFC 6902, RFC 7396, differences and their words; compared with others in the interop group."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ from protoyard import (
 APPLIES = {
     "add a member": ({"a": 1}, [{"op": "add", "path": "/b", "value": 2}], {"a": 1, "b": 2}),
     "add replaces a member": ({"a": 1}, [{"op": "add", "path": "/a", "value": 2}], {"a": 2}),
-    "add inserts into an array": ({"a": [1, 3]}, [{"op": "add", "path": "/a/1", "value": 2}], {"a": [1, 2, 3]}),
+    "add inserts into an array": (
+        {"a": [1, 3]},
+        [{"op": "add", "path": "/a/1", "value": 2}],
+        {"a": [1, 2, 3]},
+    ),
     "add at the end with a number": ([1], [{"op": "add", "path": "/1", "value": 2}], [1, 2]),
     "add at the end with a dash": ([1], [{"op": "add", "path": "/-", "value": [2]}], [1, [2]]),
     "add null": ({}, [{"op": "add", "path": "/a", "value": None}], {"a": None}),
@@ -32,7 +36,11 @@ APPLIES = {
     "remove a member": ({"a": 1, "b": 2}, [{"op": "remove", "path": "/a"}], {"b": 2}),
     "remove an item": ([1, 2, 3], [{"op": "remove", "path": "/1"}], [1, 3]),
     "replace an item": ([1, 2], [{"op": "replace", "path": "/0", "value": 9}], [9, 2]),
-    "move a member": ({"a": {"x": 1}, "b": {}}, [{"op": "move", "from": "/a/x", "path": "/b/y"}], {"a": {}, "b": {"y": 1}}),
+    "move a member": (
+        {"a": {"x": 1}, "b": {}},
+        [{"op": "move", "from": "/a/x", "path": "/b/y"}],
+        {"a": {}, "b": {"y": 1}},
+    ),
     "move an item backwards": ([1, 2, 3], [{"op": "move", "from": "/2", "path": "/0"}], [3, 1, 2]),
     "move an item forwards": ([1, 2, 3], [{"op": "move", "from": "/0", "path": "/2"}], [2, 3, 1]),
     "move onto itself": ({"a": 1}, [{"op": "move", "from": "/a", "path": "/a"}], {"a": 1}),
@@ -41,16 +49,24 @@ APPLIES = {
         [{"op": "copy", "from": "/a", "path": "/b"}, {"op": "replace", "path": "/b/x", "value": 2}],
         {"a": {"x": 1}, "b": {"x": 2}},
     ),
-    "test that holds": ({"a": [1, {"b": None}]}, [{"op": "test", "path": "/a", "value": [1, {"b": None}]}], {"a": [1, {"b": None}]}),
+    "test that holds": (
+        {"a": [1, {"b": None}]},
+        [{"op": "test", "path": "/a", "value": [1, {"b": None}]}],
+        {"a": [1, {"b": None}]},
+    ),
     "test numbers by value": ({"a": 1}, [{"op": "test", "path": "/a", "value": 1.0}], {"a": 1}),
-    "an escaped slash and tilde": ({"a/b": {"c~d": 1}}, [{"op": "replace", "path": "/a~1b/c~0d", "value": 2}], {"a/b": {"c~d": 2}}),
+    "an escaped slash and tilde": (
+        {"a/b": {"c~d": 1}},
+        [{"op": "replace", "path": "/a~1b/c~0d", "value": 2}],
+        {"a/b": {"c~d": 2}},
+    ),
     "an escape that looks like another": ({"~1": 1}, [{"op": "remove", "path": "/~01"}], {}),
     "an empty member name": ({"": 1}, [{"op": "replace", "path": "/", "value": 2}], {"": 2}),
     "a number as a member name": ({"0": 1}, [{"op": "replace", "path": "/0", "value": 2}], {"0": 2}),
     "a dash as a member name": ({"-": 1}, [{"op": "remove", "path": "/-"}], {}),
     "members that it does not know": ({"a": 1}, [{"op": "remove", "path": "/a", "why": "x"}], {}),
     "no operation": ({"a": 1}, [], {"a": 1}),
-}  # fmt: skip
+}
 
 REFUSED = {
     "an operation that is no object": ([7], "an operation is an object"),

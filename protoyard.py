@@ -1047,8 +1047,9 @@ class Child:
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        # What a child that has ended leaves running gets no time of grace.
-        _stop_children([self], KILL_GRACE_SECONDS if self.process.poll() is None else 0)
+        # What a child that has ended by itself leaves running gets no time of grace.
+        is_ended = raised[:1] == (None,) and self.process.poll() is not None
+        _stop_children([self], 0 if is_ended else KILL_GRACE_SECONDS)
         self._call.children.remove(self)
         for pipe in self._pipes:
             os.close(pipe)
@@ -10531,7 +10532,7 @@ class Session:
             raise Refused(None, INVALID_REQUEST, text)
         row = METHODS.get(message.method)
         revision = (row and row.always) or check_revision(message, params, self.is_greeted)
-        return answer_request(self, message._replace(params=params, revision=revision))
+        return answer_request(self, Message(message.id, message.method, params, revision))
 
 
 # --- the methods (WIRE §5) ------------------------------------------------------------------------
@@ -10620,7 +10621,8 @@ SERVER_INFO = {"name": "protoyard", "title": "Protoyard", "version": __version__
 INSTRUCTIONS = (
     "Protoyard turns a short brief into clickable HTML prototypes with fictional data, by rules: no model, "
     "no network. Start with `quick` and a brief in plain words; it answers with the pages to open in a "
-    "browser. Look closer with `list` and `show`, check hand edits with `validate`, and read "
+    "browser. Look closer with `list` and `show`; change a variant with `iterate`, which keeps every "
+    "revision; turn one into a project with `promote`. Check hand edits with `validate`, and read "
     "`blueprint_schema` before you write or change a blueprint. Everything lives under prototypes/ in the "
     "workspace and nothing is ever overwritten. A failure says what was wrong and what to do next."
 )
@@ -10764,12 +10766,11 @@ class Outbox:
         They are written here only while that cannot block, else by the writer thread.
         """
         with self._changed:
-            rest = memoryview(data)
-            room = 0 if self._queue or self.error else _find_room(self._fd)
-            while rest and room:
-                count = self._write_piece(rest[:room])
+            rest = memoryview(b"" if self.error else data)
+            count = 1
+            while rest and count and not self._queue:
+                count = self._write_piece(rest[: _find_room(self._fd)])  # without room: nothing
                 rest = rest[count:]
-                room = count and _find_room(self._fd)
             if rest and self.error is None:
                 self._queue.append(rest)
                 self.waiting_bytes += len(rest)
@@ -10843,8 +10844,9 @@ def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any
 
 def describe_stop(stopped: Stopped, seconds: float) -> Failure:
     """What a call that was stopped at its bound is answered."""
-    reached = f'at the step "{stopped.step}"' if stopped.step else "before its first step"
-    message = f"stopped after {seconds:g} s {reached}; what had been written until then stays"
+    message = (
+        f'stopped after {seconds:g} s at the step "{stopped.step}"; what had been written until then stays'
+    )
     return Failure("timeout", message, "look at what is there (list, show), then ask for less at once")
 
 
@@ -10926,9 +10928,10 @@ class Server:
     def _is_done(self) -> bool:
         if self.signals or self._outbox.error is not None:
             return True
+        if not self._is_closing:
+            return False
         with self._changed:
-            is_idle = not (self._jobs or self._stoppers or self._outbox.waiting_bytes)
-            return self._is_closing and is_idle
+            return not (self._jobs or self._stoppers or self._outbox.waiting_bytes)
 
     def _take(self, data: bytes) -> None:
         with self._changed:
@@ -10962,6 +10965,7 @@ class Server:
             on_progress=lambda *told: self._progress(request, *told),
             on_child=lambda: self._pass_turn(job),
         )
+        call.current_step = "waiting in the queue"
         job = _Job(request, self._rows[request.name], argv, call)
         with self._changed:
             is_open = len(self._given_up) < self._limits.abandoned
@@ -11003,6 +11007,7 @@ class Server:
 
     def _execute(self, job: _Job) -> dict[str, Any]:
         job.call.check()
+        job.call.current_step = "start"
         rows = tuple(self._rows.values())
         return execute(job.argv, rows=rows, call=job.call, directory=self._directory)
 

@@ -209,8 +209,10 @@ def test_the_time_in_the_queue_counts(tmp_path):
     with start(tmp_path, limits={"stop_seconds": 0.4, "workers": 1}) as server:
         began = time.monotonic()
         server.send(*(build_call(number, "sleep", {"ms": 60_000}) for number in range(3)))
-        assert {server.read()["id"] for _ in range(3)} == {0, 1, 2}
+        found = {answer["id"]: envelope(answer)["error"] for answer in (server.read() for _ in range(3))}
         assert time.monotonic() - began < 2
+    assert "sleeping" in found[0]["message"]
+    assert "waiting in the queue" in found[2]["message"]
 
 
 def test_a_timed_out_call_takes_its_children_with_it_before_it_is_answered(tmp_path):
@@ -521,13 +523,13 @@ def test_on_a_terminal_it_says_what_it_is(tmp_path):
 
 def test_a_fault_in_a_tool_is_told_to_both_sides_without_its_secrets(python, tmp_path):
     with start(tmp_path, python=python) as server:
-        for name in ("crash", "strange"):
+        for name in ("crash", "exit", "strange"):
             found = server.ask(build_call(1, name))
             assert code(found) == "internal_error"
             assert "fault that" not in json.dumps(found)
         server.ask(ping(2))
         assert server.end() == 0
-    assert server.stderr.count(b"Traceback (most recent call last)") == 2
+    assert server.stderr.count(b"Traceback (most recent call last)") == 3
     assert b"a fault that holds [redacted]" in server.stderr
 
 

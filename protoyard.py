@@ -1288,6 +1288,7 @@ def _stop_children(children: Sequence[Child], grace_seconds: float = KILL_GRACE_
         time.sleep(CHILD_LOOK_SECONDS)
         targets = _targets(children)
 
+
 # ======================================================================
 # §06 workspace: every touch of a file stays inside
 # ======================================================================
@@ -2895,7 +2896,6 @@ asking ask apply look wait link belong connect attach refer assign add sign regi
 managing roster manage assign hire train invite recruit schedule track list onboard add register rate
 reading see view read look browse watch monitor search find check follow
 deciding approve decline accept reject validate confirm sign decide review assess triage
-making add create request record log submit file book plan schedule write report register enter
 calendar schedule book reserve reschedule roster rota appoint calendar agenda timetable planner slot
  availability plan appointment booking shift viewing diary
 board drag triage dispatch board kanban pipeline funnel column swimlane stage backlog move progress track
@@ -2915,6 +2915,7 @@ single a an each every another this
 collective team crew squad committee council group staff family jury panel board management board
 running run operate own lead
 then and then
+series , and or then
 being be is are was were been being
 unchanged run put set cut split read
 indefinite a an any some each every
@@ -2975,6 +2976,9 @@ implied crm:contact,deal sales:deal,customer erp:order,product inventory:invento
 """
 
 
+_BRIEF_WORD = r"\bw/|\d+(?:[.,]\d{3})+(?!\d)|[^\W_]+(?:['’\-‑][^\W_]+)*|[^\w\s]"
+
+
 @once
 def _words() -> Mapping[str, Mapping[str, None]]:
     rows = (row.split() for row in _WORDS.replace("\n ", " ").strip().splitlines())
@@ -2990,9 +2994,7 @@ def _tables() -> Mapping[str, Mapping[str, Any]]:
     """By word: its part of speech, the verb it is a form of, singular, class, the screens it asks for."""
     words = _words()
     names = ("forms", "plurals", "deeds", "unit", "implied")
-    tables: dict[str, dict[str, Any]] = {
-        name: dict(pair.split(":") for pair in words[name]) for name in names
-    }
+    tables: dict[str, Any] = {name: dict(pair.split(":") for pair in words[name]) for name in names}
     tables["part"] = {word: tag for tag in "JAXRCID-" for word in words[tag]}
     classes = ("field", "filler", "metric", "time", "screens", "place", "product")
     tables["class"] = {word: kind for kind in classes for word in words[kind]}
@@ -3078,10 +3080,7 @@ class _Token:
 
 def _tokens(text: str) -> list[_Token]:
     """The words and marks of a sentence, each with its part of speech."""
-    tokens = [
-        _Token(word)
-        for word in re.findall(r"\bw/|\d+(?:[.,]\d{3})+(?!\d)|[^\W_]+(?:['’\-‑][^\W_]+)*|[^\w\s]", text)
-    ]
+    tokens = [_Token(word) for word in re.findall(_BRIEF_WORD, text)]
     nothing = _Token("")
     for n, token in enumerate(tokens):
         before, after = tokens[n - 1] if n else nothing, tokens[n + 1] if n + 1 < len(tokens) else nothing
@@ -3150,42 +3149,49 @@ def _is_finite(tokens: list[_Token], n: int, before: _Token, after: _Token, next
         return False
     pair = "-".join(token.low for token in tokens[max(0, n - 2) : n])
     office = _is("departments", before.low) or _is("departments", pair)
-    led = (
-        office
-        or any(token.tag == "D" for token in tokens[max(0, n - 4) : n])
-        or (n == 1 and not _is("party", before.low))
-    )
-    start = n
-    while start and tokens[start - 1].tag in ("J", "N", "#"):
-        start -= 1
-    opener = tokens[start - 1].low if start and start < n and tokens[start - 1].tag == "D" else ""
-    if before.tag == "N" and not before.many and _is("single", opener) and next_tag not in ("", ".", ","):
+    one = before.tag == "N" and not before.many
+    opener = _opener(tokens, n)
+    if one and _is("single", opener) and next_tag not in ("", ".", ","):
         return True  # "a team schedules …": after "a" no plural can end the phrase
-    group = _is("collective", before.base) or _class_of(before.base) == "place"
-    acting = _is_person(before.base) or (group and opener)
-    somebody = office or (before.tag == "N" and not before.many and bool(acting))
-    follows = before.tag == "N" and next_tag in ("D", "R", "#", "J")
+    group = opener and (_is("collective", before.base) or _class_of(before.base) == "place")
+    led = office or any(token.tag == "D" for token in tokens[max(0, n - 4) : n])
+    led = led or (n == 1 and not _is("party", before.low))
+    somebody = office or (one and led and bool(group or _is_person(before.base)))
     also = tokens[n + 2].low if next_tag == "C" and n + 2 < len(tokens) else ""
-    if somebody and led and _tables()["verb"].get(also, ("", ""))[1] == "s":
+    if not both or (before.tag == "N" and next_tag in ("D", "R", "#", "J")):
         return True
-    series = before.low in (",", "and", "or", "then") and any(
-        token.tag == "V" for token in tokens[max(0, n - LOOK_BACK_WORDS) : n]
-    )
-    if not both or follows:
-        return True
-    return (somebody and led and (office or next_tag in ("N", "D", "J", "R", "I", "A"))) or (
-        series and next_tag in ("N", "D", "J", "R")
-    )
+    if somebody:
+        also_acts = _tables()["verb"].get(also, ("", ""))[1] == "s"
+        return (
+            office
+            or also_acts
+            or next_tag in ("N", "D", "J", "R", "I", "A")
+            or _in_series(tokens, n, next_tag)
+        )
+    return _in_series(tokens, n, next_tag)
+
+
+def _opener(tokens: list[_Token], n: int) -> str:
+    """The determiner that opens the noun phrase right before word `n`, or ""."""
+    start = n
+    while start > max(0, n - LOOK_BACK_WORDS) and tokens[start - 1].tag in ("J", "N", "#"):
+        start -= 1
+    return tokens[start - 1].low if 0 < start < n and tokens[start - 1].tag == "D" else ""
+
+
+def _in_series(tokens: list[_Token], n: int, next_tag: str) -> bool:
+    """Whether word `n` goes on a series of verbs that began before it and has an object of its own."""
+    acted = any(token.tag == "V" for token in tokens[max(0, n - LOOK_BACK_WORDS) : n])
+    return acted and _is("series", tokens[n - 1].low) and next_tag in ("N", "D", "J", "R")
 
 
 def _opening_tag(tokens: list[_Token], n: int, after: _Token, next_tag: str) -> str:
     """The first word of a phrase: a command ("book rooms") or part of a name ("order lines")."""
     starts = ("N", "R", "X", "A")
     near = range(max(0, n - LOOK_BACK_WORDS), n)
-    commands = any(tokens[k].tag == "V" and (k == 0 or tokens[k - 1].tag not in starts) for k in near)
-    commands = commands or (
-        _is("then", tokens[n - 1].low if n else "") and any(tokens[k].tag == "V" for k in near)
-    )
+    verbs = [k for k in near if tokens[k].tag == "V"]
+    joined = bool(verbs) and _is("then", tokens[n - 1].low)
+    commands = joined or any(k == 0 or tokens[k - 1].tag not in starts for k in verbs)
     head = _singular(after.low)
     if next_tag == "C":
         return "V" if commands and n and tokens[n - 1].tag in (",", "C") else "N"
@@ -3219,11 +3225,8 @@ def _noun(words: list[_Token], capitals: bool) -> _Noun | None:
     last = words[-1]
     someone = last.tag == "N" and _is_person(last.base)
     nouns = [token for token in words if token.tag == "N" and (capitals or someone or not token.proper)]
-    while (
-        len(nouns) > 1
-        and _class_of(nouns[0].base) == "time"
-        and f"{nouns[0].low} {last.base}" not in archetypes()
-    ):
+    known = " ".join(token.base for token in nouns) in archetypes()
+    while len(nouns) > 1 and not known and _class_of(nouns[0].base) == "time":
         nouns = nouns[1:]
     if not nouns or nouns[-1] is not last or len(last.base) < 2:
         return None
@@ -3266,6 +3269,7 @@ class _Role(NamedTuple):
     """Somebody who uses the product: verbs of what they do (base form), names of the things they do it to."""
 
     name: str
+    label: str
     because: str
     verbs: list[str]
     things: list[str]
@@ -3335,11 +3339,8 @@ class _Reader:
         elif token.tag == "-":
             self.negated = self.negated or self._denies(tokens, n)
         elif _is("joining", token.low) and token.text != ",":
-            self.preposition = (
-                ""
-                if self.form not in ("plural", "") and not self.verb and self.preposition != "with"
-                else self.preposition
-            )
+            ends = self.form not in ("plural", "") and not self.verb and self.preposition != "with"
+            self.preposition = "" if ends else self.preposition
         elif token.tag == "C" or token.text in ",;:|–—•.":
             self._on_mark(token, tokens[n + 1].tag if n + 1 < len(tokens) else "")
         return n + 1
@@ -3347,11 +3348,8 @@ class _Reader:
     def _on_mark(self, token: _Token, next_tag: str) -> None:
         listed = self.preposition == "example" and token.text == ","
         self.preposition = "example" if listed else ""
-        if (
-            _is("clausal", token.low)
-            or token.text in ";:|–—•."
-            or (token.text == "," and next_tag in ("R", "X"))
-        ):
+        breaks = token.text in ";:|–—•." or (token.text == "," and next_tag in ("R", "X"))
+        if breaks or _is("clausal", token.low):
             self._clause()
 
     def _denies(self, tokens: list[_Token], n: int) -> bool:
@@ -3388,12 +3386,11 @@ class _Reader:
     def _role(self, noun: _Noun, human: bool = False) -> list[_Role]:
         """The role that a noun phrase names: somebody, or whatever does what people do; never a vendor."""
         agent = noun.form == "the" and not noun.modifiers and _is("-er", noun.head)
-        unknown = (
-            noun.form != "plural" and (agent or not _class_of(noun.head)) and noun.head not in archetypes()
-        )
+        known = noun.head in archetypes() or (_class_of(noun.head) and not agent)
+        unknown = noun.form != "plural" and not known
         if self.negated or self._sells(noun) or not (noun.person or (human and unknown)):
             return []
-        return [self.roles.setdefault(noun.name, _Role(noun.name, self.because, [], []))]
+        return [self.roles.setdefault(noun.name, _Role(noun.name, noun.label, self.because, [], []))]
 
     def _sells(self, noun: _Noun) -> bool:
         return "shall" in self.because and _is("vendors", noun.head)
@@ -3414,10 +3411,8 @@ class _Reader:
         context = "subject" if acts else self.preposition or ("object" if self.verb else "list")
         context = "topic" if self.topic and context == "list" else context
         if context == "topic" and noun.modifiers and _class_of(noun.modifiers[0]) == "place":
-            rest = noun.modifiers[1:]
-            noun = noun._replace(
-                name=" ".join([*rest, noun.head]), label=" ".join([*rest, noun.head]), modifiers=rest
-            )
+            rest = " ".join([*noun.modifiers[1:], noun.head])
+            noun = noun._replace(name=rest, label=rest, modifiers=noun.modifiers[1:])
         if self.negated:
             for name in (noun.name, noun.head):
                 self.blocked.setdefault(name, "the brief says that it is not wanted")
@@ -3430,9 +3425,8 @@ class _Reader:
     def _kind(self, noun: _Noun, context: str, known: bool) -> str:
         """The class of words that are no record to which a noun phrase belongs, or ""."""
         kind, qualified = _class_of(noun.head), noun.modifiers and _class_of(noun.modifiers[-1])
-        certain = known and (
-            noun.form == "plural" or noun.modifiers or (noun.form == "a" and not self.preposition)
-        )
+        one = noun.form == "a" and not self.preposition
+        certain = known and (one or noun.form == "plural" or noun.modifiers)
         several = noun.form == "plural" or noun.number > 0 or (context == "per" and noun.form == "bare")
         own_life = _is("ownlife", noun.head) and noun.modifiers and qualified in ("", "field")
         if context == "with" and noun.form == "bare" and not noun.person:
@@ -3454,9 +3448,8 @@ class _Reader:
         managed = _is("managing", self.verb) and context == "object"
         listed = context == "list" or (context == "object" and _is("listing", self.verb))
         party = _is("party", noun.head)
-        if noun.person and (
-            managed or (not party and (listed or context in ("by", "per", "to", "from", "object")))
-        ):
+        near = listed or context in ("by", "per", "to", "from", "object")
+        if noun.person and (managed or (near and not party)):
             self._role(noun)
         if noun.person and not (party or noun.number or managed or listed):
             return
@@ -3488,9 +3481,8 @@ class _Reader:
         if words and kind in ("product", "screens", "place") and not _class_of(words[-1]):
             name = " ".join([*words[:-1], _singular(words[-1])])
             name = _tables()["unit"].get(name, name).replace("_", " ")
-            weight = _STANDS["place" if kind == "place" else "topic"] + (
-                _KNOWN if name in archetypes() else 0
-            )
+            bonus = _KNOWN if name in archetypes() else 0
+            weight = _STANDS["place" if kind == "place" else "topic"] + bonus
             self._mention(name, name, _is_person(words[-1]), weight)
             self.last = self.last or name
         if kind == "product":
@@ -3514,13 +3506,17 @@ class _Reader:
             return end + 1
         if all(_class_of(_singular(value.lower().split()[-1])) == "field" for value in values):
             thing.extra += [_guess_field(value.lower()) for value in values]
-        elif _is("stages", tokens[n - 1].base) or any(
-            t.tag in ("P", "J", "-") or t.low.endswith("ed") for t in inside
-        ):
+        elif _is("stages", tokens[n - 1].base) or any(t.tag in "PJ-" or t.low.endswith("ed") for t in inside):
             thing.status = tuple(values)
         else:
             thing.extra.append(FieldSpec("kind", "choice", tuple(values)))
         return end + 1
+
+
+_FIELD_WORDS = """
+date|due|expir=date price|cost|fee|amount=money photo|picture|image|link=url phone=phone email=email
+address=address quantity|weight|height=number
+"""
 
 
 def _bracket_values(tokens: Sequence[_Token]) -> list[str]:
@@ -3532,11 +3528,8 @@ def _bracket_values(tokens: Sequence[_Token]) -> list[str]:
 
 
 def _guess_field(name: str) -> FieldSpec:
-    kinds = {"date|due|expir": "date", "price|cost|fee|amount": "money", "photo|picture|image|link": "url"}
-    kinds.update(
-        {"phone": "phone", "email": "email", "address": "address", "quantity|weight|height": "number"}
-    )
-    kind = next((kind for words, kind in kinds.items() if re.search(words, name)), "text")
+    kinds = (row.split("=") for row in _FIELD_WORDS.split())
+    kind = next((kind for words, kind in kinds if re.search(words, name)), "text")
     return FieldSpec(_identifier(name, "detail"), kind)
 
 
@@ -3571,6 +3564,11 @@ def _quiet(text: str) -> str:
     return unicodedata.normalize("NFC", re.sub(f"[{''.join(ranges)}]", " ", text))
 
 
+_SENTENCE_END = r"""(?x)
+(?<=[.!?…;])\s+|(?<=[。！？；؟।])|\s+[•·]\s+|(?<=,)\s+(?=but\ |and\ we\ |and\ the\ [a-z]+\ (?:is|are)\ )
+"""
+
+
 class _Clause(NamedTuple):
     """A sentence or bullet; `negated`: a heading put it out of scope; `topic`: it is a heading itself."""
 
@@ -3580,9 +3578,6 @@ class _Clause(NamedTuple):
 
 
 def _clauses(text: str) -> Iterator[_Clause]:
-    ends = (
-        r"(?<=[.!?…;])\s+|(?<=[。！？；؟।])|\s+[•·]\s+|(?<=,)\s+(?=but |and we |and the [a-z]+ (?:is|are) )"
-    )
     out = False
     for line in re.split(r"[\r\n\v\f\x85\u2028\u2029]+", text):
         bullet = re.match(r"\s*(?:[-*•‣–+]|\d{1,2}[.)]|\[.?\])\s+", line)
@@ -3590,7 +3585,7 @@ def _clauses(text: str) -> Iterator[_Clause]:
         body = re.sub(r"[*_`#>~]+", " ", line[bullet.end() :] if bullet else line).strip()
         if heading or not bullet:
             out = len(body) < DRAFT_TITLE_CHARS and bool(re.match(_OUT_OF_SCOPE, body.lower()))
-        for part in re.split(ends, body):
+        for part in re.split(_SENTENCE_END, body):
             if part.strip():
                 yield _Clause(part.strip(), out, bool(heading))
 
@@ -3616,9 +3611,7 @@ def _read_english(text: str) -> tuple[_Reader, list[dict[str, str]]]:
 def _merge(things: list[_Thing]) -> list[_Thing]:
     """A bare word is the one compound that it ends: "order" beside "purchase order" is no other record."""
     for short in [thing for thing in things if " " not in thing.name]:
-        longer = [
-            thing for thing in things if thing.name.endswith(f" {short.name}") and thing.weight >= _SPARE
-        ]
+        longer = [t for t in things if t.name.endswith(f" {short.name}") and t.weight >= _SPARE]
         if len(longer) == 1 and (not longer[0].kind.name or short.kind.name in ("", longer[0].kind.name)):
             whole = longer[0]
             whole.weight, whole.count = max(whole.weight, short.weight), whole.count or short.count
@@ -3633,14 +3626,11 @@ def _choose(reader: _Reader, text: str, left_out: list[dict[str, str]]) -> list[
     things = _merge([thing for thing in reader.things.values() if thing.name not in reader.blocked])
     ranked = sorted(things, key=lambda thing: -thing.weight)
     sure = [thing for thing in ranked if thing.weight >= _SURE]
-    spare = [thing for thing in ranked if _SPARE <= thing.weight < _SURE][
-        : max(0, DRAFT_SPARE_MAX - len(sure))
-    ]
-    best = [*sure, *spare][:DRAFT_ENTITIES_MAX]
+    spare = [thing for thing in ranked if _SPARE <= thing.weight < _SURE]
+    best = [*sure, *spare[: max(0, DRAFT_SPARE_MAX - len(sure))]][:DRAFT_ENTITIES_MAX]
     left_out += [{"text": name, "reason": reason} for name, reason in reader.blocked.items()]
-    left_out += [
-        {"text": t.name, "reason": "more records than a first draft holds"} for t in sure if t not in best
-    ]
+    reason = "more records than a first draft holds"
+    left_out += [{"text": thing.name, "reason": reason} for thing in sure if thing not in best]
     chosen = [thing for thing in things if thing in best]
     if len(chosen) > 1:
         return chosen
@@ -3676,8 +3666,9 @@ def _title(text: str, things: Sequence[_Thing]) -> str:
 
 
 _AMOUNT = r"""(?x)
-(?P<sign>[£$€]\s?)?(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7}(?:[.,]\d{1,2})?)[\s-]?(?P<unit>(?:%|percent|€|£|eur|usd|gbp|
-euros?|dollars?|pounds?|hours?|hrs?|h|minutes?|mins?|days?|weeks?|months?|días|dias|jours?|tagen?|stunden?|horas?)(?![^\W_]))?
+(?P<sign>[£$€]\s?)?(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7}(?:[.,]\d{1,2})?)[\s-]?(?P<unit>(?:%|percent|€|£|eur|usd|
+gbp|euros?|dollars?|pounds?|hours?|hrs?|h|minutes?|mins?|days?|weeks?|months?|días|dias|jours?|tagen?|stunden?|
+horas?)(?![^\W_]))?
 """
 
 
@@ -3704,17 +3695,11 @@ def _setting(match: Any, text: str) -> dict[str, Any]:
     value = (float(plain) if "." in plain else int(plain)) * (minutes or 1)
     near = _tokens(text[max(0, match.start() - DRAFT_TITLE_CHARS) : match.start()])
     after = [t.base for t in _tokens(text[match.end() : match.end() + DRAFT_TITLE_CHARS])[:1] if t.tag == "N"]
-    label = (
-        " ".join(after or [token.low for token in near if token.tag in ("N", "V", "P", "G")][-2:]) or "limit"
-    )
+    before = [token.low for token in near if token.tag in ("N", "V", "P", "G")][-2:]
+    label = " ".join(after or before) or "limit"
     shown = {"duration": "minutes", "percent": "%"}.get(kind, unit)
-    return {
-        "id": _identifier(label, "limit"),
-        "label": capitalised(label),
-        "type": kind,
-        "value": value,
-        "unit": shown,
-    }
+    setting = {"id": _identifier(label, "limit"), "label": capitalised(label), "type": kind}
+    return {**setting, "value": value, "unit": shown}
 
 
 def _currency(text: str) -> str:
@@ -3731,11 +3716,8 @@ def _read_brief(brief: str) -> _Reading:
     roles = [role for role in reader.roles.values() if role.name not in reader.blocked]
     roles = [role for role in roles if not any(role.name.endswith(f" {other.name}") for other in roles)]
     direction = "rtl" if lang in ("ar", "he") else "ltr"
-    title, settings = _title(text, things), _settings_of(text)
-    roles = roles[:DRAFT_ROLES_MAX]
-    return _Reading(
-        lang, direction, title, things, roles, reader.signals, settings, left_out, _currency(text)
-    )
+    found = (things, roles[:DRAFT_ROLES_MAX], reader.signals, _settings_of(text), left_out)
+    return _Reading(lang, direction, _title(text, things), *found, _currency(text))
 
 
 # --- other languages ----------------------------------------------------------------------------------------
@@ -3834,6 +3816,7 @@ de innen=in ungen=ung ionen=ion heiten=heit keiten=keit schaften=schaft äume=au
 """
 _AGENTS = "(dor|dora|ero|era|ario|aria|ista|eiro|eira|eur|euse|ier|ière|iste|aire|erin|leiter)$"
 _DENIALS = r"\b(no|sin|pas|sans|aucune?|jamais|kein\w*|nicht|ohne|não|sem|nem|nunca)\b"
+_FOREIGN_WORD = r"[^\W\d_]+(?:-[^\W\d_]+)*|[():,.]"
 _DENIED_ALL = r"nicht (nötig|benötigt|gebraucht|erforderlich|teil)|fuera de|hors |no (hace|es|son) |n'est pas"
 # Scripts: language, letters, what divides words beside other letters, what is cut off their ends, who is
 # somebody, what denies; $^ is nothing.
@@ -3906,10 +3889,8 @@ def _known_form(word: str, lang: str) -> tuple[str, str, bool]:
     rows = (row.split() for row in _PLURAL_ENDINGS.replace("\n ", " ").strip().splitlines())
     pairs = next([pair.split("=") for pair in row[1:]] for row in rows if row[0] == lang)
     head, *rest = word.split(" ")
-    forms = [
-        word,
-        *(" ".join([head[: -len(many)] + one, *rest]) for many, one in pairs if head.endswith(many)),
-    ]
+    forms = [" ".join([head[: -len(many)] + one, *rest]) for many, one in pairs if head.endswith(many)]
+    forms.insert(0, word)
     ends = [(form, known) for form in forms for known in table if lang == "de" and form.endswith(known[1:])]
     ends = sorted((end for end in ends if len(end[1]) > SHORT_WORD_CHARS), key=lambda end: -len(end[1]))
     for form, known in [*((form, form) for form in forms if form in table), *ends]:
@@ -3932,35 +3913,28 @@ def _read_other(text: str, lang: str) -> _Reader:
 
 def _read_words(reader: _Reader, text: str, lang: str) -> None:
     """Spanish, French, German, Portuguese: nouns known, or given away by an article, a list, a capital."""
-    words, little = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*|[():,.]", text), _little()[lang]
-    deny = None if re.search(_DENIED_ALL, text.lower()) else re.search(_DENIALS, text.lower())
-    denied = (
-        len(re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*|[():,.]", text[: deny.start()])) if deny else len(words)
-    )
+    words, little = re.findall(_FOREIGN_WORD, text), _little()[lang]
+    deny = re.search(_DENIALS, text.lower())
+    denied = len(re.findall(_FOREIGN_WORD, text[: deny.start()])) if deny else len(words)
     denied = 0 if re.search(_DENIED_ALL, text.lower()) else denied
+    noise = {*little, *_little()["-"]}
     inside, skip = False, 0
     for n, word in enumerate(words):
         inside = (inside or word == "(") and word != ")"
         low = word.lower()
-        noise = (
-            low in little or low in _little()["-"] or (lang == "de" and low.endswith(("verein", "system")))
-        )
-        if inside or n < skip or len(low) < DRAFT_NAME_WORDS or noise:
+        dull = low in noise or (lang == "de" and low.endswith(("verein", "system")))
+        if inside or n < skip or len(low) < DRAFT_NAME_WORDS or dull:
             continue
         linked = [w.lower() for w in words[n + 1 : n + 3]]
         name, english, staff = _known_form(low, lang)
-        if (
-            len(linked) > 1
-            and linked[0] in ("de", "do", "da", "d")
-            and linked[1] not in [*little, *_little()["-"], *",.:()"]
-        ):
+        if len(linked) > 1 and linked[0] in ("de", "do", "da", "d") and linked[1] not in noise:
             whole = _known_form(" ".join([low, *linked]), lang)
             name, english, staff = whole if whole[1] else (name, english, staff)
             skip = n + 3 if whole[1] else 0
         before = words[n - 1].lower() if n else ""
         capital = lang == "de" and n > 0 and word[0] != low[0]
         listed = before in (",", ":") and (
-            not linked or linked[0] in (",", ".", "e", "y", "et", "und", "em", "en")
+            not linked or linked[0] in (*",.", "e", "y", "et", "und", "em", "en")
         )
         guessed = capital or listed or (before in little[:8] and low.endswith(("s", "x")))
         _note(reader, (name, english, staff), word, guessed=guessed, denied=n >= denied, first=n < 2)
@@ -3971,14 +3945,11 @@ def _note(
 ) -> None:
     """What one foreign noun (singular, English name or "", staff; `first` in its clause) adds."""
     name, english, staff = form
+    acts = _is_person(english) or (not english and bool(re.search(_AGENTS, name)))
     if denied and (english or guessed):
         reader.blocked.setdefault(name, "the brief says that it is not wanted")
-    elif (
-        staff
-        or english == "volunteer"
-        or (first and (_is_person(english) or (not english and re.search(_AGENTS, name))))
-    ):
-        reader.roles.setdefault(name, _Role(name, reader.because, [], []))
+    elif staff or english == "volunteer" or (first and acts):
+        reader.roles.setdefault(name, _Role(name, name, reader.because, [], []))
     if denied or staff or not (english or guessed):
         return
     thing = reader._mention(name, name, False, _DEED if english else _SPARE)
@@ -3998,7 +3969,7 @@ def _read_script(reader: _Reader, text: str, lang: str) -> None:
             if re.search(deny, part):
                 reader.blocked.setdefault(word, "the brief says that it is not wanted")
             elif re.search(somebody, word):
-                reader.roles.setdefault(word, _Role(word, reader.because, [], []))
+                reader.roles.setdefault(word, _Role(word, word, reader.because, [], []))
             else:
                 listed = word != piece or part.strip() == piece
                 reader._mention(word, word, False, _DEED if listed else _SPARE).plural = word
@@ -4006,9 +3977,9 @@ def _read_script(reader: _Reader, text: str, lang: str) -> None:
 
 # --- from what was read to entities -------------------------------------------------------------------------
 
-_PARTIES = (
-    "contact customer employee member volunteer candidate patient student guest supplier lead player company"
-)
+_PARTIES = """
+contact customer employee member volunteer candidate patient student guest supplier lead player company
+""".split()
 _TITLES = """
 name title number reference subject code tag registration about passenger barcode recipient medicine vaccine
 topic purpose batch_no tag_no tracking_no version place
@@ -4045,12 +4016,8 @@ def _ascii(text: str) -> str:
 def _identifier(text: str, fallback: str, taken: Sequence[str] = ()) -> str:
     """An id from words: ASCII, underscores, a letter first, new among `taken`."""
     stem = (re.sub("^[0-9 ]+", "", _ascii(text)) or fallback)[:DRAFT_ID_CHARS].strip().replace(" ", "_")
-    return next(
-        name
-        for n in range(1, len(taken) + 2)
-        for name in [f"{stem}_{n}" if n > 1 else stem]
-        if name not in taken
-    )
+    names = [stem, *(f"{stem}_{number}" for number in range(2, len(taken) + 2))]
+    return next(name for name in names if name not in taken)
 
 
 def _short_ids(names: Sequence[str], fallback: str) -> list[str]:
@@ -4063,9 +4030,10 @@ def _short_ids(names: Sequence[str], fallback: str) -> list[str]:
 
 
 def _label_of(name: str) -> str:
-    return capitalised(
-        " ".join(w.upper() if w in ("sku", "isbn", "eta", "vip", "url") else w for w in name.split("_"))
+    words = (
+        word.upper() if word in ("sku", "isbn", "eta", "vip", "url") else word for word in name.split("_")
     )
+    return capitalised(" ".join(words))
 
 
 def _meant(spec: FieldSpec, things: Sequence[_Thing], own: _Thing) -> _Thing | None:
@@ -4075,16 +4043,15 @@ def _meant(spec: FieldSpec, things: Sequence[_Thing], own: _Thing) -> _Thing | N
     others, words = [thing for thing in things if thing is not own], spec.id.replace("_", " ")
     named = [thing for thing in others if words in (thing.name, thing.kind.name)]
     kin = [thing for thing in others if spec.target and spec.target in (thing.kind.name, thing.name)]
-    parties = [t for t in others if spec.target in _PARTIES.split() and t.kind.name in _PARTIES.split()]
+    parties = [t for t in others if spec.target in _PARTIES and t.kind.name in _PARTIES]
     return next(iter([*named, *kin, *parties]), None)
 
 
 def _field(spec: FieldSpec, target: _Thing | None, currency: str) -> dict[str, Any]:
     kind = spec.type
     if kind in ("ref", "person"):
-        kind = (
-            "ref" if target else "person" if kind == "person" or spec.target in _PARTIES.split() else "text"
-        )
+        somebody = kind == "person" or spec.target in _PARTIES
+        kind = "ref" if target else "person" if somebody else "text"
     field: dict[str, Any] = {"id": spec.id, "label": _label_of(spec.id), "type": kind}
     if kind in CHOICE_TYPES:
         field["values"] = list(spec.values)
@@ -4112,24 +4079,14 @@ def _fields_of(
 ) -> list[dict[str, Any]]:
     """A thing's fields; `edges` keeps references from going round: parents are made before children."""
     names = [spec.id for spec in thing.kind.fields]
-    linked = [
-        other
-        for other in things
-        if other.name in thing.links and other is not thing and other.id not in names
-    ]
+    linked = [t for t in things if t.name in thing.links and t is not thing and t.id not in names]
+    specs = [*thing.kind.fields, *thing.extra, *(FieldSpec(t.id, "ref", (), t.name) for t in linked)]
     fields: dict[str, dict[str, Any]] = {}
-    for spec in [
-        *thing.kind.fields,
-        *thing.extra,
-        *(FieldSpec(other.id, "ref", (), other.name) for other in linked),
-    ]:
+    for spec in specs:
         target = _meant(spec, things, thing)
         again = target is not None and target.id in edges[thing.id] and spec.target != "team"
         if target and (again or _reaches(target.id, thing.id, edges)):
-            target, spec = (
-                None,
-                spec._replace(type="text" if spec.target not in _PARTIES.split() else "person"),
-            )
+            spec, target = spec._replace(type="person" if spec.target in _PARTIES else "text"), None
         elif target:
             edges[thing.id].append(target.id)
         if not (again and spec.id not in names) and spec.id not in ("id", "status"):
@@ -4143,32 +4100,26 @@ def _entity(thing: _Thing, fields: list[dict[str, Any]]) -> dict[str, Any]:
         f for n, f in enumerate(fields) if f["type"] == "text" and (n == 0 or f["id"] in _TITLES.split())
     ]
     display = naming[0] if naming else {"id": "reference", "label": "Reference", "type": "text"}
+    ordered = [display, *(field for field in fields if field["id"] != display["id"])]
     values = list(thing.status or thing.kind.status)
-    status = (
-        [{"id": "status", "label": "Status", "type": "status", "values": values, "default": values[0]}]
-        if values
-        else []
-    )
-    ordered = [display, *status, *(field for field in fields if field["id"] != display["id"])][:FIELDS_MAX]
+    if values:
+        status = {"id": "status", "label": "Status", "type": "status", "values": values, "default": values[0]}
+        ordered.insert(1, status)
     for field in ordered[:DRAFT_REQUIRED_FIELDS]:
         if field["type"] not in ("longtext", "boolean", "tags", "rating"):
             field["required"] = True
-    names = {
-        "label": capitalised(thing.label)[:LABEL_MAX_CHARS],
-        "plural": capitalised(thing.plural)[:LABEL_MAX_CHARS],
-    }
+    label, plural = (capitalised(text)[:LABEL_MAX_CHARS] for text in (thing.label, thing.plural))
     entity = {
         "id": thing.id,
-        **names,
+        "label": label,
+        "plural": plural,
         "icon": thing.kind.icon,
         "because": thing.because,
-        "fields": ordered,
-        "display": display["id"],
     }
+    entity.update(fields=ordered[:FIELDS_MAX], display=display["id"])
     if thing.count:
-        entity["records"] = [
-            {"id": f"{thing.id}-{n}"} for n in range(1, min(thing.count, DRAFT_ROWS_MAX) + 1)
-        ]
+        rows = range(1, min(thing.count, DRAFT_ROWS_MAX) + 1)
+        entity["records"] = [{"id": f"{thing.id}-{number}"} for number in rows]
     return entity
 
 
@@ -4191,18 +4142,16 @@ def _make_plan(reading: _Reading) -> _Plan:
     things = reading.things
     for thing, name in zip(things, _short_ids([t.gloss for t in things], "record")):
         thing.id = name
-    lead = max(
-        range(len(things)), key=lambda n: (things[n].kind.name not in _PARTIES.split(), things[n].weight, -n)
-    )
+    ranks = [(thing.kind.name not in _PARTIES, thing.weight) for thing in things]
+    lead = ranks.index(max(ranks))
     if not any(len(thing.status or thing.kind.status) >= BOARD_COLUMNS_MIN for thing in things):
         things[lead].status = ("New", "Active", "Done")
     edges: dict[str, list[str]] = {thing.id: [] for thing in things}
     fields = [_fields_of(thing, things, edges, reading.currency) for thing in things]
     dates = [field["id"] for each in fields for field in each if field["type"] in DATE_TYPES]
     if not dates or ("calendar" in reading.signals and all(re.match(_PAST, name) for name in dates)):
-        named = [
-            n for n, thing in enumerate(things) if thing.name == reading.signals.get("calendar", ("", ""))[1]
-        ]
+        name = reading.signals.get("calendar", ("", ""))[1]
+        named = [number for number, thing in enumerate(things) if thing.name == name]
         fields[[*named, lead][0]].append({"id": "planned_for", "label": "Planned for", "type": "datetime"})
     entities = [_entity(thing, each) for thing, each in zip(things, fields)]
     names = [role.name for role in reading.roles]
@@ -4246,33 +4195,22 @@ def _fits(kind: str, entity: Mapping[str, Any]) -> bool:
 def _view(plan: _Plan, kind: str) -> Iterator[dict[str, Any]]:
     """A board, calendar, timeline, inbox or report: of what the brief names with it, else of one it suits."""
     because, named = plan.reading.signals.get(kind, ("", ""))
-    things = plan.reading.things
-    order = [n for n, thing in enumerate(things) if thing.name == named]
-    order += [plan.lead] * (kind in things[plan.lead].kind.screens) + [
-        n for n, t in enumerate(things) if kind in t.kind.screens
-    ]
-    entity = next(
-        (plan.entities[n] for n in [*order, plan.lead, *range(len(things))] if _fits(kind, plan.entities[n])),
-        None,
-    )
+    pairs = list(zip(plan.reading.things, plan.entities))
+    pairs.insert(0, pairs[plan.lead])
+    order = [entity for thing, entity in pairs if thing.name == named]
+    order += [entity for thing, entity in pairs if kind in thing.kind.screens]
+    entity = next((one for one in [*order, *plan.ranked] if _fits(kind, one)), None)
     if entity is None:
         return
-    screen = {
-        "id": f"{entity['id']}_{kind}",
-        "title": _titled(plan.words[kind], entity["plural"]),
-        "type": kind,
-    }
-    screen.update(because=because or entity["because"], entity=entity["id"])
-    groups, measures = (
-        _ids(entity, CHOICE_TYPES),
-        _ids(entity, ("money", "number", "duration", "rating", "percent")),
-    )
+    name, title = entity["id"], _titled(plan.words[kind], entity["plural"])
+    screen = {"id": f"{name}_{kind}", "title": title, "type": kind, "because": because or entity["because"]}
+    screen["entity"] = name
+    groups = _ids(entity, CHOICE_TYPES)
+    measures = _ids(entity, ("money", "number", "duration", "rating", "percent"))
     if kind in ("calendar", "timeline"):
         screen["dateField"] = start = _plan_date(entity) or _ids(entity, DATE_TYPES)[0]
         type_of = {field["id"]: field["type"] for field in entity["fields"]}
-        ends = [
-            name for name in _ids(entity, (type_of[start],)) if name in _END_FIELDS.split() and name != start
-        ]
+        ends = [one for one in _ids(entity, (type_of[start],)) if one in _END_FIELDS.split() and one != start]
         screen.update({"endField": ends[0]} if ends else {})
     elif kind == "inbox":
         screen["columns"] = _columns(entity)
@@ -4285,6 +4223,11 @@ def _view(plan: _Plan, kind: str) -> Iterator[dict[str, Any]]:
 
 def _filters(entity: Mapping[str, Any]) -> list[str]:
     return _ids(entity, ("status", "choice", "ref", "person"))[:DRAFT_FILTERS_MAX]
+
+
+def _inside(label: str) -> str:
+    """A label as it stands inside a sentence: small, unless it is an abbreviation."""
+    return label if label[1:2].isupper() else label.lower()
 
 
 def _titled(pattern: str, name: str) -> str:
@@ -4301,11 +4244,7 @@ def _record_screens(
     yield {"id": f"{name}_detail", "title": entity["label"], "type": "detail", **shared}
     fields = [field["id"] for field in entity["fields"]]
     steps = [fields[n : n + DRAFT_STEP_FIELDS] for n in range(0, len(fields), DRAFT_STEP_FIELDS)]
-    label = (
-        entity["label"]
-        if entity["label"][1:2].isupper() or plan.reading.lang == "de"
-        else entity["label"].lower()
-    )
+    label = entity["label"] if plan.reading.lang == "de" else _inside(entity["label"])
     form = {"id": f"{name}_form", "title": _titled(plan.words["form"], label), "type": "form", **shared}
     yield {**form, **({"steps": steps} if guided else {})}
 
@@ -4316,30 +4255,17 @@ def _widgets(plan: _Plan) -> Iterator[dict[str, Any]]:
     for entity in [entity for entity in ranked if _statuses(entity)][:DRAFT_TILES_MAX]:
         values = _statuses(entity)
         still = values[: -2 if len(values) > BOARD_COLUMNS_MIN else -1] or values
-        title = _titled(words["open"], entity["plural"])
-        yield {
-            "kind": "count",
-            "entity": entity["id"],
-            "title": title,
-            "filter": {"field": "status", "values": still},
-        }
+        tile = {"kind": "count", "entity": entity["id"], "title": _titled(words["open"], entity["plural"])}
+        yield {**tile, "filter": {"field": "status", "values": still}}
     for entity in [entity for entity in ranked if _ids(entity, ("money",))][:1]:
         money = _ids(entity, ("money",))[0]
         title = f"{entity['plural']}: {_label_of(money).lower()}"[:LABEL_MAX_CHARS]
         yield {"kind": "sum", "entity": entity["id"], "title": title, "measure": money}
     for when, entity in zip(("overdue", "next_30_days"), [e for e in ranked if _plan_date(e)] * 2):
-        chosen = {"field": _plan_date(entity), "when": when}
-        yield {
-            "kind": "list",
-            "entity": entity["id"],
-            "title": _titled(words[when], entity["plural"]),
-            "filter": chosen,
-        }
-    yield {
-        "kind": "bars",
-        "entity": ranked[0]["id"],
-        "title": _titled(words["by_status"], ranked[0]["plural"]),
-    }
+        tile = {"kind": "list", "entity": entity["id"], "title": _titled(words[when], entity["plural"])}
+        yield {**tile, "filter": {"field": _plan_date(entity), "when": when}}
+    title = _titled(words["by_status"], ranked[0]["plural"])
+    yield {"kind": "bars", "entity": ranked[0]["id"], "title": title}
 
 
 # --- the six variants ---------------------------------------------------------------------------------------
@@ -4398,6 +4324,9 @@ pt|Visão geral|Quadro: %|Calendário: %|Linha do tempo: %|Caixa de entrada|Rela
 """
 
 
+_VIEWS = ("board", "calendar", "timeline", "inbox", "report")
+
+
 class _Variant(NamedTuple):
     """One row of the table above."""
 
@@ -4413,11 +4342,7 @@ def _variants() -> Mapping[str, _Variant]:
         head, question, *rest = paragraph.split("\n")
         letter, *axes = head.split()
         names = ("navigation", "home", "main", "detail", "entry", "density")
-        views = [
-            kind
-            for kind in (axes[1], *axes[len(names) :])
-            if kind in ("board", "calendar", "timeline", "inbox", "report")
-        ]
+        views = [kind for kind in (axes[1], *axes[len(names) :]) if kind in _VIEWS]
         table[letter] = _Variant(dict(zip(names, axes)), views, [question, " ".join(rest[:-1]), rest[-1]])
     return table
 
@@ -4430,11 +4355,10 @@ def _sentence(plan: _Plan, text: str) -> str:
         return " and ".join(filter(None, [", ".join(few[:-1]), *few[-1:]])) or otherwise
 
     lead, *others = [entity["plural"] for entity in plan.ranked]
-    others = [name if name[1:2].isupper() else name.lower() for name in others]
-    roles = listed([f"the {role.name}" for role in plan.reading.roles], "people")
+    roles = listed([f"the {role.label}" for role in plan.reading.roles], "people")
     named = {
-        "%s": lead if lead[1:2].isupper() else lead.lower(),
-        "%o": listed(others, "all details"),
+        "%s": _inside(lead),
+        "%o": listed([_inside(name) for name in others], "all details"),
         "%r": roles,
     }
     text = re.sub("%[sor]", lambda match: named[match[0]], text)
@@ -4444,14 +4368,9 @@ def _sentence(plan: _Plan, text: str) -> str:
 def _screens(plan: _Plan, letter: str) -> list[dict[str, Any]]:
     """A variant's screens in its menu's order: what it puts first, lists, other views, settings."""
     row, signals = _variants()[letter], plan.reading.signals
-    others = [
-        kind
-        for kind in ("board", "calendar", "timeline", "inbox", "report")
-        if kind in signals and kind not in row.views
-    ]
-    first, rest = (
-        [screen for kind in kinds for screen in _view(plan, kind)] for kinds in (row.views, others)
-    )
+    others = [kind for kind in _VIEWS if kind in signals and kind not in row.views]
+    first = [screen for kind in row.views for screen in _view(plan, kind)]
+    rest = [screen for kind in others for screen in _view(plan, kind)]
     if letter in ("a", "e") or "dashboard" in signals:
         because = signals.get("dashboard", (plan.ranked[0]["because"], ""))[0]
         home = {"id": "home", "title": plan.words["dashboard"], "type": "dashboard", "because": because}
@@ -4459,15 +4378,9 @@ def _screens(plan: _Plan, letter: str) -> list[dict[str, Any]]:
     kind = "cards" if row.axes["home"] == "cards" else "list"
     guided = row.axes["entry"] == "guided"
     records = [screen for entity in plan.ranked for screen in _record_screens(plan, entity, kind, guided)]
-    settings = []
-    if plan.reading.settings or "settings" in signals:
-        because = [
-            *(signals.get("settings", ())[:1]),
-            *(setting["because"] for setting in plan.reading.settings),
-        ][0]
-        settings = [
-            {"id": "settings", "title": plan.words["settings"], "type": "settings", "because": because}
-        ]
+    reasons = [*signals.get("settings", ())[:1], *(setting["because"] for setting in plan.reading.settings)]
+    ending = {"id": "settings", "title": plan.words["settings"], "type": "settings"}
+    settings = [{**ending, "because": reason} for reason in reasons[:1]]
     return [*first, *records, *rest, *settings]
 
 
@@ -4476,35 +4389,27 @@ def _role(plan: _Plan, role: _Role, name: str) -> dict[str, Any]:
     looks = bool(role.verbs) and all(_is("reading", verb) for verb in role.verbs)
     decides = bool(role.verbs) and all(_is("reading", verb) or _is("deciding", verb) for verb in role.verbs)
     rights = {"rights": []} if looks else {"rights": ["edit"]} if decides else {}
-    return {"id": name, "label": capitalised(role.name)[:LABEL_MAX_CHARS], "because": role.because, **rights}
+    return {"id": name, "label": capitalised(role.label)[:LABEL_MAX_CHARS], "because": role.because, **rights}
 
 
 def _flow(plan: _Plan, role: _Role | None, name: str) -> dict[str, Any]:
     """A journey: the list of what the role deals with, the form if it makes records, one record."""
     verbs = role.verbs if role else []
     by_name = {thing.name: entity for thing, entity in zip(plan.reading.things, plan.entities)}
-    entity = next(
-        (by_name[thing] for thing in (role.things if role else ()) if thing in by_name), plan.ranked[0]
-    )
-    one, many = entity["label"].lower(), entity["plural"].lower()
+    dealt_with = [by_name[name] for name in (role.things if role else ()) if name in by_name]
+    entity = [*dealt_with, plan.ranked[0]][0]
+    one, many = _inside(entity["label"]), _inside(entity["plural"])
     decided = next((verb for verb in verbs if _is("deciding", verb)), "")
     steps = [("list", f"Look through {many}")]
-    if any(_is("making", verb) for verb in verbs) or not any(
-        _is("reading", verb) or _is("deciding", verb) for verb in verbs
-    ):
+    if not verbs or not all(_is("reading", verb) or _is("deciding", verb) for verb in verbs):
         steps.append(("form", f"Fill in a new {one}"))
-    steps.append(
-        ("detail", f"{capitalised(decided)} this {one}" if decided else f"Open one {one} and check it")
-    )
+    last = f"{capitalised(decided)} this {one}" if decided else f"Open one {one} and check it"
+    steps.append(("detail", last))
     doing = f"{decided or verbs[0]} {many}" if verbs else many
-    label = f"{capitalised(role.name)}: {doing}" if role else entity["plural"]
+    label = f"{capitalised(role.label)}: {doing}" if role else entity["plural"]
     stations = [{"screen": f"{entity['id']}_{kind}", "hint": hint[:LABEL_MAX_CHARS]} for kind, hint in steps]
-    return {
-        "id": f"{name}_flow",
-        "label": label[:LABEL_MAX_CHARS],
-        **({"role": name} if role else {}),
-        "steps": stations,
-    }
+    whose = {"role": name} if role else {}
+    return {"id": f"{name}_flow", "label": label[:LABEL_MAX_CHARS], **whose, "steps": stations}
 
 
 def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any]:
@@ -4522,7 +4427,6 @@ def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any
         "palette": PALETTES[seed % len(PALETTES)],
         "layout": axes["navigation"],
         "density": axes["density"],
-        "mode": "auto",
     }
     return {
         "blueprint": 1,
@@ -4542,7 +4446,7 @@ def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any
         "navigation": [home["id"], *menu],
         "flows": [_flow(plan, role, name) for role, name in roles] or [_flow(plan, None, "first")],
         "settings": reading.settings,
-        "theme": {**theme, "corners": "round" if letter == "d" else "soft"},
+        "theme": {**theme, "mode": "auto", "corners": "round" if letter == "d" else "soft"},
     }  # fmt: skip
 
 
@@ -4570,9 +4474,8 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
     if seed is None:
         seed = int.from_bytes(hashlib.sha256(brief.encode("utf-8", "replace")).digest()[:4], "big") & SEED_MAX
     slug = _ascii(reading.title).replace(" ", "-")[:DRAFT_SLUG_CHARS].strip("-") or "prototype"
-    blueprints = tuple(
-        copy.deepcopy(_blueprint(plan, letter, seed, brief)) for letter in VARIANT_LETTERS[:variants]
-    )
+    letters = VARIANT_LETTERS[:variants]
+    blueprints = tuple(copy.deepcopy(_blueprint(plan, letter, seed, brief)) for letter in letters)
     warnings = () if reading.roles else ("The brief names nobody who uses it: there are no roles.",)
     return Draft(reading.title, slug, seed, blueprints, tuple(reading.left_out[:LIST_ITEMS_MAX]), warnings)
 
@@ -9559,6 +9462,7 @@ class Operation(NamedTuple):
     writes: bool = False
     idempotent: bool = True
     served: bool = True
+    constant: bool = False  # the data never changes: the server prepares its answer once
     exit_status: Callable[[Any], int] = lambda data: EXIT_DONE  # of the command line, from the data
     check: Callable[[Mapping[str, Any]], Iterator[Problem]] = lambda values: iter(())
 
@@ -9922,6 +9826,7 @@ OPERATIONS: tuple[Operation, ...] = (
         arguments=(),
         run=run_blueprint_schema,
         render=_show_text,
+        constant=True,
     ),
 )
 
@@ -10455,10 +10360,18 @@ class Session:
 
     def render(self, call: ToolCall, text: str, *, is_error: bool) -> bytes:
         """The answer to a call, for `finish`, with `text` as its one item; may be called from any thread."""
-        more = self.prepared("tools/call", call.revision)[1:-1]
+        return self.address(call, self.render_result(call.revision, text, is_error=is_error))
+
+    def render_result(self, revision: str, text: str, *, is_error: bool) -> bytes:
+        """The result of a call without its id: where it is always the same, it is made once."""
+        more = self.prepared("tools/call", revision)[1:-1]
         shape = b'{"content":[{"type":"text","text":%b}],"isError":%b%b%b}'
         error = b"true" if is_error else b"false"
-        return _render_result(call.id, shape % (render_wire(text)[:-1], error, b"," if more else b"", more))
+        return shape % (render_wire(text)[:-1], error, b"," if more else b"", more)
+
+    def address(self, call: ToolCall, result: bytes) -> bytes:
+        """The answer to a call with a result that was made before."""
+        return _render_result(call.id, result)
 
     def progress(
         self, call: ToolCall, done: float, total: float | None, message: str, now: float
@@ -10609,6 +10522,7 @@ METHODS: Mapping[str, Method] = {
     "tools/call":      Method(on_tools_call, _modern,       _bare),
 }
 # fmt: on
+
 
 # ======================================================================
 # §18 server: the stdio loop
@@ -10829,8 +10743,8 @@ def check_call(
     return build_argv(row, values)
 
 
-def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any]) -> bytes:
-    """The answer to a call, as it may go out: cleaned (WIRE §9), then measured."""
+def render_envelope(envelope: Mapping[str, Any]) -> tuple[str, bool]:
+    """The text of an envelope as it may go out, cleaned (WIRE §9), then measured, and whether it is a success."""
     shown = clean(envelope)
     text = render_json(shown)
     size = len(text.encode("utf-8", "surrogatepass"))
@@ -10839,7 +10753,13 @@ def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any
         hint = "ask for less: a smaller `limit`, one `variant`, or leave `records` out"
         shown = failed(shown["command"], Failure("output_too_large", message, hint))
         text = render_json(shown)
-    return session.render(request, text, is_error=not shown["ok"])
+    return text, shown["ok"]
+
+
+def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any]) -> bytes:
+    """The answer to a call."""
+    text, is_ok = render_envelope(envelope)
+    return session.render(request, text, is_error=not is_ok)
 
 
 def describe_stop(stopped: Stopped, seconds: float) -> Failure:
@@ -10887,6 +10807,7 @@ class Server:
         self._rows = {row.name: row for row in rows if row.served}
         self._directory = directory
         self._problem = find_problem(directory)
+        self._prepared: dict[tuple[str, str], bytes] = {}  # results of constant rows, by name and revision
         self._read_only = read_only
         self._limits = limits or Limits()
         self._source = source
@@ -10958,8 +10879,11 @@ class Server:
         if reply is not None:
             self._finish(request, reply)
 
-    def _admit(self, request: ToolCall) -> None:
+    def _admit(self, request: ToolCall) -> bytes | None:
         argv = check_call(request, self._rows, read_only=self._read_only, problem=self._problem)
+        result = self._prepared.get((request.name, request.revision))
+        if result is not None:
+            return self._session.address(request, result)
         call = Call(
             deadline=time.monotonic() + self._limits.stop_seconds,
             on_progress=lambda *told: self._progress(request, *told),
@@ -10977,6 +10901,7 @@ class Server:
                 hint = "wait for their answers, then call again"
                 raise Failure("busy", "too many calls are running and waiting", hint)
             self._jobs[id(request)] = job
+        return None
 
     def _may_run(self, job: _Job) -> bool:
         """A writer needs the turn as well, and waits for it in the queue: readers pass it."""
@@ -11008,15 +10933,21 @@ class Server:
     def _execute(self, job: _Job) -> dict[str, Any]:
         job.call.check()
         job.call.current_step = "start"
-        rows = tuple(self._rows.values())
-        return execute(job.argv, rows=rows, call=job.call, directory=self._directory)
+        rows, request = tuple(self._rows.values()), job.request
+        envelope = execute(job.argv, rows=rows, call=job.call, directory=self._directory)
+        if job.row.constant and envelope["ok"]:  # from now on the loop answers it, like tools/list
+            result = self._session.render_result(
+                request.revision, render_envelope(envelope)[0], is_error=False
+            )
+            self._prepared[request.name, request.revision] = result
+        return envelope
 
-    def _attempt(self, request: ToolCall, work: Callable[[], dict[str, Any] | None]) -> bytes | None:
-        """The reply to a call whose envelope `work` makes: the border at which every exception ends."""
+    def _attempt(self, request: ToolCall, work: Callable[[], dict[str, Any] | bytes | None]) -> bytes | None:
+        """The reply to a call, or the envelope, that `work` makes: the border at which every exception ends."""
         name = request.name[:TOOL_NAME_SHOWN_CHARS]
         try:
-            envelope = work()
-            return None if envelope is None else render_reply(self._session, request, envelope)
+            made = work()
+            return render_reply(self._session, request, made) if isinstance(made, dict) else made
         except Stopped as stopped:
             if stopped.reason != TIMEOUT:
                 return None
@@ -11180,6 +11111,7 @@ def serve(
     status = server.run()
     _end_process(status)
     return status
+
 
 # ======================================================================
 # §19 machine: the rows that only the command line has

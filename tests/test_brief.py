@@ -98,6 +98,8 @@ RECORDS = {  # brief; records that must be there; words that must not be
     "a tender's vendor is nobody": (
         "The Supplier shall provide a system to record vessels and berths.", ["vessel", "berth"],
         ["supplier", "system"]),
+    "a team that schedules is no plural": (
+        "A small team schedules inspections.", ["inspection"], ["team schedule", "schedule"]),
     "a meter reading brings its meter": (
         "Record meter readings.", ["meter reading", "meter"], []),
 }
@@ -302,7 +304,7 @@ LANGUAGES = {
     "French": ("Une ludothèque prête des jeux aux adhérents. Le bénévole note les prêts. Pas de réservation.",
                "fr", "ltr",
                ["jeu", "adhérent", "prêt"], ["réservation"], ["bénévole"]),
-    "German": ("Wir verwalten Mitglieder, Mannschaften und Spiele. Der Trainer sieht Termine. Keine Zahlungen.",
+    "German": ("Wir verwalten Mitglieder, Mannschaften und Spiele. Trainer sehen Termine. Keine Zahlungen.",
                "de", "ltr",
                ["mitglied", "mannschaft", "spiel"], ["zahlung"], ["trainer"]),
     "Portuguese": ("Clientes abrem ordens de serviço. O mecânico usa peças. Não precisa de pagamento.",

@@ -142,7 +142,8 @@ def test_bad_arguments_are_refused_with_every_problem_and_its_field(case):
 
 def test_defaults_are_filled_in():
     assert check_arguments(ROWS["list"], {}) == {"limit": 50}
-    assert check_arguments(ROWS["quick"], {"brief": "x"}) == {"brief": "x", "variants": 3}
+    filled = check_arguments(ROWS["quick"], {"brief": "x"})
+    assert filled == {"brief": "x", "variants": 3, "screenshots": False}
 
 
 def test_a_call_is_there_to_be_handed_in():

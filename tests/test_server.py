@@ -205,6 +205,22 @@ def test_at_its_bound_a_call_is_answered_with_the_step_that_it_had_reached(pytho
     assert server.stderr == b""
 
 
+@pytest.mark.skipif(
+    not os.environ.get("PROTOYARD_FULL") and not os.environ.get("PROTOYARD_CI"), reason="takes half a minute"
+)
+def test_with_the_real_limits_a_call_is_answered_within_thirty_seconds(tmp_path):
+    text = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(300)"
+    with start(tmp_path) as server:
+        began = time.monotonic()
+        server.send(
+            build_call(0, "stuck", {"ms": 60_000}),
+            *(build_call(n, "spawn", {"text": text}) for n in range(1, 8)),
+        )
+        assert all(code(server.read(60)) == "timeout" for _ in range(8))
+        assert 28 <= time.monotonic() - began < 30
+        assert server.end() == 0
+
+
 def test_the_time_in_the_queue_counts(tmp_path):
     with start(tmp_path, limits={"stop_seconds": 0.4, "workers": 1}) as server:
         began = time.monotonic()

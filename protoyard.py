@@ -10881,6 +10881,8 @@ class Server:
 
     def _admit(self, request: ToolCall) -> bytes | None:
         argv = check_call(request, self._rows, read_only=self._read_only, problem=self._problem)
+        if find_problem(self._directory) is not None:  # it was one when the server started
+            raise Failure("io_error", "the workspace is not there any more", "bring it back, then call again")
         result = self._prepared.get((request.name, request.revision))
         if result is not None:
             return self._session.address(request, result)

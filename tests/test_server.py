@@ -602,6 +602,19 @@ def test_of_several_refusals_the_first_decides(case, name, arguments, expected, 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_workspace_that_vanishes_is_an_input_output_error_and_is_not_made_anew(tmp_path):
+    place = tmp_path / "place"
+    place.mkdir()
+    with start(place) as server:
+        assert envelope(server.ask(build_call(1, "write")))["ok"]
+        place.rename(tmp_path / "elsewhere")
+        for name in ("write", "sleep"):
+            assert code(server.ask(build_call(2, name))) == "io_error"
+        assert not place.exists()
+        (tmp_path / "elsewhere").rename(place)
+        assert envelope(server.ask(build_call(3, "write")))["ok"]
+
+
 def test_an_unknown_tools_name_is_cut_and_the_hint_lists_the_known_ones(tmp_path):
     found = envelope(serve(tmp_path, build_call(1, "x" * 1000)).messages[0])
     assert found["command"] == "x" * 128

@@ -10945,7 +10945,7 @@ class Server:
         return envelope
 
     def _attempt(self, request: ToolCall, work: Callable[[], dict[str, Any] | bytes | None]) -> bytes | None:
-        """The reply to a call, or the envelope, that `work` makes: the border at which every exception ends."""
+        """The reply to a call, or envelope, that `work` makes: the border at which every exception ends."""
         name = request.name[:TOOL_NAME_SHOWN_CHARS]
         try:
             made = work()

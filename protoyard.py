@@ -10744,7 +10744,7 @@ def check_call(
 
 
 def render_envelope(envelope: Mapping[str, Any]) -> tuple[str, bool]:
-    """The text of an envelope as it may go out, cleaned (WIRE §9), then measured, and whether it is a success."""
+    """The text of an envelope as it may go out, cleaned (WIRE §9) and measured; whether it is a success."""
     shown = clean(envelope)
     text = render_json(shown)
     size = len(text.encode("utf-8", "surrogatepass"))

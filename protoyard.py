@@ -855,11 +855,13 @@ def _check_members(value: dict[str, Any], schema: Mapping[str, Any], pointer: st
     for name in schema.get("required", ()):
         if name not in value:
             yield Problem(render_pointer(pointer, name), "is required")
+    unknown = 0
     for name, member in value.items():
         if name in known or isinstance(rest, dict):
             yield from check_schema(member, known.get(name, rest), render_pointer(pointer, name))
         elif rest is False:
-            guess = nearest(name, known)
+            unknown += 1  # a guess costs more than all the rest: only where it can be shown
+            guess = nearest(name, known) if unknown <= PROBLEMS_SHOWN else None
             known_names = f'did you mean "{guess}"?' if guess else f"known are: {', '.join(known) or 'none'}"
             yield Problem(render_pointer(pointer, name), f"is not a known field; {known_names}")
 
@@ -1100,8 +1102,9 @@ class Child:
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        # What a child that has ended leaves running gets no time of grace.
-        _stop_children([self], KILL_GRACE_SECONDS if self.process.poll() is None else 0)
+        # What a child that has ended by itself leaves running gets no time of grace.
+        is_ended = raised[:1] == (None,) and self.process.poll() is not None
+        _stop_children([self], 0 if is_ended else KILL_GRACE_SECONDS)
         self._call.children.remove(self)
         for pipe in self._pipes:
             os.close(pipe)
@@ -13267,7 +13270,7 @@ class Session:
             raise Refused(None, INVALID_REQUEST, text)
         row = METHODS.get(message.method)
         revision = (row and row.always) or check_revision(message, params, self.is_greeted)
-        return answer_request(self, message._replace(params=params, revision=revision))
+        return answer_request(self, Message(message.id, message.method, params, revision))
 
 
 # --- the methods (WIRE §5) ------------------------------------------------------------------------
@@ -13345,6 +13348,7 @@ METHODS: Mapping[str, Method] = {
 }
 # fmt: on
 
+
 # ======================================================================
 # §18 server: the stdio loop
 # ======================================================================
@@ -13356,7 +13360,8 @@ SERVER_INFO = {"name": "protoyard", "title": "Protoyard", "version": __version__
 INSTRUCTIONS = (
     "Protoyard turns a short brief into clickable HTML prototypes with fictional data, by rules: no model, "
     "no network. Start with `quick` and a brief in plain words; it answers with the pages to open in a "
-    "browser. Look closer with `list` and `show`, check hand edits with `validate`, and read "
+    "browser. Look closer with `list` and `show`; change a variant with `iterate`, which keeps every "
+    "revision; turn one into a project with `promote`. Check hand edits with `validate`, and read "
     "`blueprint_schema` before you write or change a blueprint. Everything lives under prototypes/ in the "
     "workspace and nothing is ever overwritten. A failure says what was wrong and what to do next."
 )
@@ -13501,12 +13506,11 @@ class Outbox:
         They are written here only while that cannot block, else by the writer thread.
         """
         with self._changed:
-            rest = memoryview(data)
-            room = 0 if self._queue or self.error else _find_room(self._fd)
-            while rest and room:
-                count = self._write_piece(rest[:room])
+            rest = memoryview(b"" if self.error else data)
+            count = 1
+            while rest and count and not self._queue:
+                count = self._write_piece(rest[: _find_room(self._fd)])  # without room: nothing
                 rest = rest[count:]
-                room = count and _find_room(self._fd)
             if rest and self.error is None:
                 self._queue.append(rest)
                 self.waiting_bytes += len(rest)
@@ -13566,7 +13570,7 @@ def check_call(
 
 
 def render_envelope(envelope: Mapping[str, Any]) -> tuple[str, bool]:
-    """An envelope's text as it may go out, cleaned (WIRE §9), then measured; whether it is a success."""
+    """The text of an envelope as it may go out, cleaned (WIRE §9) and measured; whether it is a success."""
     shown = clean(envelope)
     text = render_json(shown)
     size = len(text.encode("utf-8", "surrogatepass"))
@@ -13586,8 +13590,9 @@ def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any
 
 def describe_stop(stopped: Stopped, seconds: float) -> Failure:
     """What a call that was stopped at its bound is answered."""
-    reached = f'at the step "{stopped.step}"' if stopped.step else "before its first step"
-    message = f"stopped after {seconds:g} s {reached}; what had been written until then stays"
+    message = (
+        f'stopped after {seconds:g} s at the step "{stopped.step}"; what had been written until then stays'
+    )
     return Failure("timeout", message, "look at what is there (list, show), then ask for less at once")
 
 
@@ -13672,9 +13677,10 @@ class Server:
     def _is_done(self) -> bool:
         if self.signals or self._outbox.error is not None:
             return True
+        if not self._is_closing:
+            return False
         with self._changed:
-            is_idle = not (self._jobs or self._stoppers or self._outbox.waiting_bytes)
-            return self._is_closing and is_idle
+            return not (self._jobs or self._stoppers or self._outbox.waiting_bytes)
 
     def _take(self, data: bytes) -> None:
         with self._changed:
@@ -13703,6 +13709,8 @@ class Server:
 
     def _admit(self, request: ToolCall) -> bytes | None:
         argv = check_call(request, self._rows, read_only=self._read_only, problem=self._problem)
+        if find_problem(self._directory) is not None:  # it was one when the server started
+            raise Failure("io_error", "the workspace is not there any more", "bring it back, then call again")
         result = self._prepared.get((request.name, request.revision))
         if result is not None:
             return self._session.address(request, result)
@@ -13711,6 +13719,7 @@ class Server:
             on_progress=lambda *told: self._progress(request, *told),
             on_child=lambda: self._pass_turn(job),
         )
+        call.current_step = "waiting in the queue"
         job = _Job(request, self._rows[request.name], argv, call)
         with self._changed:
             is_open = len(self._given_up) < self._limits.abandoned
@@ -13753,6 +13762,7 @@ class Server:
 
     def _execute(self, job: _Job) -> dict[str, Any]:
         job.call.check()
+        job.call.current_step = "start"
         rows, request = tuple(self._rows.values()), job.request
         envelope = execute(job.argv, rows=rows, call=job.call, directory=self._directory)
         if job.row.constant and envelope["ok"]:  # from now on the loop answers it, like tools/list
@@ -13763,7 +13773,7 @@ class Server:
         return envelope
 
     def _attempt(self, request: ToolCall, work: Callable[[], dict[str, Any] | bytes | None]) -> bytes | None:
-        """The reply to a call, from what `work` makes: the border at which every exception ends."""
+        """The reply to a call, or envelope, that `work` makes: the border at which every exception ends."""
         name = request.name[:TOOL_NAME_SHOWN_CHARS]
         try:
             made = work()

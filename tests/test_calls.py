@@ -348,6 +348,27 @@ def test_a_child_that_hears_sigterm_may_end_in_order(tmp_path):
 
 
 @linux
+def test_a_grandchild_gets_its_time_too_when_the_child_is_gone_at_once(tmp_path):
+    code = (
+        "import signal, sys, time\n"
+        "def end(*_): time.sleep(0.3); open('last', 'w').close(); sys.exit(0)\n"
+        "signal.signal(signal.SIGTERM, end); print(1, flush=True); time.sleep(300)"
+    )
+    outer = f"import subprocess, time; subprocess.Popen([{PYTHON!r}, '-c', {code!r}]); time.sleep(300)"
+    call = Call()
+
+    def work():
+        with pytest.raises(Stopped):
+            run_child(call, [PYTHON, "-c", outer], cwd=str(tmp_path))
+
+    thread = in_a_thread(work)
+    assert wait_until(lambda: call.children and call.children[0]._stdout.data)
+    call.stop("timeout")
+    assert (tmp_path / "last").exists()
+    thread.join(SOON)
+
+
+@linux
 def test_starting_and_stopping_race_and_nothing_is_left():
     for round_ in range(40):
         call, pids = Call(), []

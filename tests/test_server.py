@@ -205,12 +205,30 @@ def test_at_its_bound_a_call_is_answered_with_the_step_that_it_had_reached(pytho
     assert server.stderr == b""
 
 
+@pytest.mark.skipif(
+    not os.environ.get("PROTOYARD_FULL") and not os.environ.get("PROTOYARD_CI"), reason="takes half a minute"
+)
+def test_with_the_real_limits_a_call_is_answered_within_thirty_seconds(tmp_path):
+    text = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(300)"
+    with start(tmp_path) as server:
+        began = time.monotonic()
+        server.send(
+            build_call(0, "stuck", {"ms": 60_000}),
+            *(build_call(n, "spawn", {"text": text}) for n in range(1, 8)),
+        )
+        assert all(code(server.read(60)) == "timeout" for _ in range(8))
+        assert 28 <= time.monotonic() - began < 30
+        assert server.end() == 0
+
+
 def test_the_time_in_the_queue_counts(tmp_path):
     with start(tmp_path, limits={"stop_seconds": 0.4, "workers": 1}) as server:
         began = time.monotonic()
         server.send(*(build_call(number, "sleep", {"ms": 60_000}) for number in range(3)))
-        assert {server.read()["id"] for _ in range(3)} == {0, 1, 2}
+        found = {answer["id"]: envelope(answer)["error"] for answer in (server.read() for _ in range(3))}
         assert time.monotonic() - began < 2
+    assert "sleeping" in found[0]["message"]
+    assert "waiting in the queue" in found[2]["message"]
 
 
 def test_a_timed_out_call_takes_its_children_with_it_before_it_is_answered(tmp_path):
@@ -521,13 +539,13 @@ def test_on_a_terminal_it_says_what_it_is(tmp_path):
 
 def test_a_fault_in_a_tool_is_told_to_both_sides_without_its_secrets(python, tmp_path):
     with start(tmp_path, python=python) as server:
-        for name in ("crash", "strange"):
+        for name in ("crash", "exit", "strange"):
             found = server.ask(build_call(1, name))
             assert code(found) == "internal_error"
             assert "fault that" not in json.dumps(found)
         server.ask(ping(2))
         assert server.end() == 0
-    assert server.stderr.count(b"Traceback (most recent call last)") == 2
+    assert server.stderr.count(b"Traceback (most recent call last)") == 3
     assert b"a fault that holds [redacted]" in server.stderr
 
 
@@ -582,6 +600,19 @@ def test_of_several_refusals_the_first_decides(case, name, arguments, expected, 
     done = serve(tmp_path, build_call(1, name, arguments), arguments=["--read-only", "--root"])
     assert code(done.messages[0]) == expected
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_workspace_that_vanishes_is_an_input_output_error_and_is_not_made_anew(tmp_path):
+    place = tmp_path / "place"
+    place.mkdir()
+    with start(place) as server:
+        assert envelope(server.ask(build_call(1, "write")))["ok"]
+        place.rename(tmp_path / "elsewhere")
+        for name in ("write", "sleep"):
+            assert code(server.ask(build_call(2, name))) == "io_error"
+        assert not place.exists()
+        (tmp_path / "elsewhere").rename(place)
+        assert envelope(server.ask(build_call(3, "write")))["ok"]
 
 
 def test_an_unknown_tools_name_is_cut_and_the_hint_lists_the_known_ones(tmp_path):

@@ -20,14 +20,15 @@ The map. A section uses only sections above it, and of those only the ones its r
 The way of one request over MCP; each function's docstring begins with its hop.
 
     1/9 serve §18 -> 2/9 Session.receive §17 -> 3/9 decode_message §03
-    -> 4/9 answer_request §17 (a METHODS row) -> 5/9 on_tools_call §17: Start(ToolCall) -> 6/9 start_call §18: build_argv §15 -> 7/9 execute §16
+    -> 4/9 answer_request §17 (a METHODS row) -> 5/9 on_tools_call §17: Start(ToolCall)
+    -> 6/9 start_call §18: build_argv §15 -> 7/9 execute §16
     -> 8/9 run_invocation §16: Operation.run §15 -> 9/9 Session.finish §17, then Outbox.write §18
 
 On the command line: main §20 -> execute §16 -> Operation.run §15 -> print_outcome §16.
 
 Verbs mean one thing: check_ raises or returns the clean value, parse_ makes a value of text, render_ makes
-text of a value and is pure, read_ and write_ touch the disk, run_ starts an operation or a process, on_ handles
-a message.
+text of a value and is pure, read_ and write_ touch the disk, run_ starts an operation or a process, on_
+handles a message.
 """
 
 from __future__ import annotations
@@ -53,10 +54,48 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from operator import itemgetter
+
+TYPE_CHECKING = False  # typing costs a tenth of a start and is needed by type checkers only
+if TYPE_CHECKING:
+    from typing import Any
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "main"]
+
+
+class Row(tuple):
+    """An immutable row with named members: a NamedTuple that costs a start a thirtieth of one of typing's.
+
+    A subclass annotates its members in order; those with a value have it as their default.
+    """
+
+    _fields: tuple[str, ...] = ()
+    _defaults: Mapping[str, Any] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls._fields = tuple(cls.__annotations__)
+        cls._defaults = {name: cls.__dict__[name] for name in cls._fields if name in cls.__dict__}
+        for place, name in enumerate(cls._fields):
+            setattr(cls, name, property(itemgetter(place)))
+
+    def __new__(cls, *values: Any, **named: Any) -> Row:
+        """TypeError when a member is missing, unknown or there twice."""
+        rest = cls._fields[len(values) :]
+        if named or rest:
+            given = {**cls._defaults, **named}
+            values += tuple(given[name] for name in rest if name in given)
+        if len(values) != len(cls._fields) or not named.keys() <= set(rest):
+            raise TypeError(f"{cls.__name__} has the members {', '.join(cls._fields)}")
+        return tuple.__new__(cls, values)
+
+    def _replace(self, **named: Any) -> Any:
+        """The same row with other values for some members."""
+        return type(self)(**{**dict(zip(self._fields, self)), **named})
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map('{}={!r}'.format, self._fields, self))})"
+
 
 # ======================================================================
 # §01 limits: every size, time, count, fixed name and revision id
@@ -183,6 +222,7 @@ VARIANTS_DEFAULT = 3
 LIST_LIMIT_MAX = 200
 LIST_LIMIT_DEFAULT = 50
 RECORDS_SHOWN = 3
+SHOWN_VALUE_CHARS = 80
 # On the command line, work that takes longer shows its steps.
 PROGRESS_AFTER_SECONDS = 1.0
 
@@ -200,6 +240,13 @@ HELP_WIDTH_CHARS = 100
 APPS_DIR = "apps"
 PROJECT_RECORD_NAME = ".protoyard.json"
 VITE_VERSION = "8.4.0"
+
+# This machine (TOOLS §8): the smallest start-up budget of a host; longer than a usual write holds the lock;
+# enough of a digest to tell builds apart; what a disk must at least have room for.
+DOCTOR_ANSWER_SECONDS = 10.0
+DOCTOR_LOCK_SECONDS = 2.0
+BUILD_DIGEST_CHARS = 12
+PROBE_BYTES = 64 * KIB
 
 # The blueprint (TOOLS §3). The prototype's "today" is a constant, a Monday: equal briefs give equal bytes.
 AS_OF_DATE = "2026-06-15"
@@ -268,7 +315,7 @@ EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 
 
-class FailureKind(NamedTuple):
+class FailureKind(Row):
     """One row of the closed table: the command line's exit status and when the code is given."""
 
     exit_status: int
@@ -487,7 +534,8 @@ _PLACEHOLDER = "|".join((
     *(r"%\w{1,60}%", r"%(?:\(\w{1,60}\))?s", r"<[^<>\n]*>", r"\{\{[^{}\n]*\}\}", r"\{[a-z_][\w.]*\}"),
     *(r"[*•●]+", r"x{3,}", r"\.{3}", "…", r"\[redacted\]", r"[-+]?\d[\d.,:]{0,4}"),
     *("null", "none", "nil", "undefined", "true", "false"),
-    r"(?:process\.env|import\.meta\.env|env|self|this|args|config|settings|secrets|props|req|request|options|form)"
+    r"(?:process\.env|import\.meta\.env|env|self|this|args|config|settings|secrets|props|req|request|options"
+    r"|form)"
     r"(?:\.\w{1,60}){1,5}",
     r"[a-z_$]\w{0,60}(?:\.\w{1,60}){0,5}\[[^\[\]\n]{1,80}\]",
     rf"(?:(?:await|new) )?[a-z_$][\w.$]{{0,80}}{_ARGUMENTS}(?:\.\w{{1,40}}(?:{_ARGUMENTS})?){{0,5}}",
@@ -745,7 +793,7 @@ def nearest(name: str, choices: Iterable[Any]) -> str | None:
 # minimum, maximum, properties, required, additionalProperties (false or a schema), items, minItems, maxItems.
 
 
-class Problem(NamedTuple):
+class Problem(Row):
     """One thing wrong with a value: the JSON pointer (RFC 6901) to it and a message for people."""
 
     pointer: str
@@ -998,7 +1046,7 @@ def stop_calls(calls: Sequence[Call], reason: str) -> None:
 # --- children -------------------------------------------------------------------------------------
 
 
-class ChildResult(NamedTuple):
+class ChildResult(Row):
     """How a child ended: exit status (negative: the signal; None: over its time), the ends of its outputs."""
 
     status: int | None
@@ -2198,7 +2246,7 @@ def check_value(value: Any, field: Mapping[str, Any]) -> str:
 # --- semantic checks: each yields the problems of one part of a blueprint that fits the schema ----
 
 
-class _Index(NamedTuple):
+class _Index(Row):
     """Look-ups over one blueprint, by id."""
 
     entities: Mapping[str, Mapping[str, Any]]
@@ -2434,6 +2482,331 @@ def check_blueprint(value: Any) -> list[Problem]:
     return [
         problem for part in (*parts, _check_flows(value, index), _check_settings(value)) for problem in part
     ]
+
+
+# --- patches (RFC 6901, 6902, 7396) -----------------------------------------------------------------
+
+
+def parse_patch(text: str) -> list[Any] | dict[str, Any]:
+    """A JSON Patch (array) or a merge patch (object) from its JSON text; Failure invalid_patch."""
+    try:
+        patch = parse_json(text)
+    except JsonError as error:
+        raise Failure("invalid_patch", f"the patch is no JSON: {error.message}") from None
+    if not isinstance(patch, (list, dict)):
+        raise Failure(
+            "invalid_patch", f"a patch is an array (RFC 6902) or an object (RFC 7396), not {type_name(patch)}"
+        )
+    return patch
+
+
+def apply_patch(document: Any, patch: list[Any] | dict[str, Any]) -> Any:
+    """A new document: an array is applied as RFC 6902, an object as RFC 7396; `document` is left as it is."""
+    if isinstance(patch, dict):
+        return _merged(document, patch)
+    box = {
+        "": _copied(document)
+    }  # the document is the one member, so that its root can be replaced like any other
+    for number, operation in enumerate(patch):
+        try:
+            _apply_operation(box, operation)
+        except _PatchFault as fault:
+            raise Failure("invalid_patch", f"/{number}: {fault}; nothing was changed") from None
+    return box[""]
+
+
+class _PatchFault(Exception):
+    """Why one operation of a patch cannot be applied."""
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _copied(member) for name, member in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value
+
+
+def _merged(target: Any, patch: Any) -> Any:
+    """RFC 7396 §2."""
+    if not isinstance(patch, dict):
+        return _copied(patch)
+    merged = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = _merged(merged.get(name), value)
+    return merged
+
+
+def parse_pointer(pointer: str) -> list[str]:
+    """The reference tokens of a JSON pointer (RFC 6901); ValueError for text that is none."""
+    if (pointer and not pointer.startswith("/")) or re.search("~(?![01])", pointer):
+        raise ValueError(f'"{pointer}" is no JSON pointer')
+    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Equality as RFC 6902 §4.6 has it: numbers by value, a boolean never equals a number."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(
+            same_json(value, other[name]) for name, value in one.items()
+        )
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same_json, one, other))
+    return type_name(one) in (type_name(other), *_NUMBER_TYPES) and bool(one == other)
+
+
+_NUMBER_TYPES = ("integer", "number")
+
+
+def _slot(holder: Any, token: str, pointer: str, *, new: bool = False) -> Any:
+    """The key or index that `token` means in `holder`; with `new` it may be one past the end."""
+    if isinstance(holder, dict):
+        if not new and token not in holder:
+            guess = nearest(token, holder)
+            raise _PatchFault(f"{pointer} does not exist" + (f'; did you mean "{guess}"?' if guess else ""))
+        return token
+    if not isinstance(holder, list):
+        raise _PatchFault(f"{pointer} does not exist: what holds it is {type_name(holder)}")
+    if token == "-" and new:
+        return len(holder)
+    if not re.fullmatch("0|[1-9][0-9]*", token):
+        raise _PatchFault(f'{pointer} does not exist: "{token}" is no array index')
+    if len(token) > len(str(len(holder))) or int(token) >= len(holder) + new:
+        raise _PatchFault(f"{pointer} does not exist: the array has {len(holder)} items")
+    return int(token)
+
+
+def _find(box: dict[str, Any], pointer: str, *, new: bool = False) -> tuple[Any, Any]:
+    """The holder and the key or index of what `pointer` points to."""
+    holder, tokens = box, ["", *parse_pointer(pointer)]
+    for token in tokens[:-1]:
+        holder = holder[_slot(holder, token, pointer)]
+    return holder, _slot(holder, tokens[-1], pointer, new=new)
+
+
+def _put(box: dict[str, Any], pointer: str, value: Any) -> None:
+    holder, slot = _find(box, pointer, new=True)
+    if isinstance(holder, list):
+        holder.insert(slot, value)
+    else:
+        holder[slot] = value
+
+
+def _take(box: dict[str, Any], pointer: str) -> Any:
+    if pointer == "":
+        raise _PatchFault("the whole document cannot be removed")
+    holder, slot = _find(box, pointer)
+    return holder.pop(slot)
+
+
+def _get(box: dict[str, Any], pointer: str) -> Any:
+    holder, slot = _find(box, pointer)
+    return holder[slot]
+
+
+def _replace(box: dict[str, Any], pointer: str, value: Any) -> None:
+    holder, slot = _find(box, pointer)
+    holder[slot] = value
+
+
+def _move(box: dict[str, Any], path: str, source: str) -> None:
+    if path == source:
+        _get(box, path)
+    elif path.startswith(source + "/"):
+        raise _PatchFault(f"{source} cannot be moved into itself")
+    else:
+        _put(box, path, _take(box, source))
+
+
+def _test(box: dict[str, Any], pointer: str, value: Any) -> None:
+    found = _get(box, pointer)
+    if not same_json(found, value):
+        raise _PatchFault(
+            f"test failed: {pointer or 'the document'} is {_shortened(found)}, not {_shortened(value)}"
+        )
+
+
+def _shortened(value: Any) -> str:
+    text = render_json(value)
+    return text if len(text) <= SHOWN_VALUE_CHARS else text[:SHOWN_VALUE_CHARS] + "…"
+
+
+# The operations of RFC 6902 §4: the member they need beside op and path, and what they do with it.
+# fmt: off
+_PATCH_OPERATIONS: Mapping[str, tuple[str | None, Callable[..., Any]]] = {
+    "add":     ("value", lambda box, path, value: _put(box, path, _copied(value))),
+    "remove":  (None,    _take),
+    "replace": ("value", lambda box, path, value: _replace(box, path, _copied(value))),
+    "move":    ("from",  _move),
+    "copy":    ("from",  lambda box, path, source: _put(box, path, _copied(_get(box, source)))),
+    "test":    ("value", _test),
+}
+# fmt: on
+
+
+def _apply_operation(box: dict[str, Any], operation: Any) -> None:
+    if not isinstance(operation, dict):
+        raise _PatchFault(f"an operation is an object, not {type_name(operation)}")
+    name = operation.get("op")
+    if not isinstance(name, str) or name not in _PATCH_OPERATIONS:
+        raise _PatchFault(f"op must be one of {', '.join(_PATCH_OPERATIONS)}")
+    member, action = _PATCH_OPERATIONS[name]
+    for pointer in ("path", *(["from"] if member == "from" else [])):
+        if not isinstance(operation.get(pointer), str):
+            raise _PatchFault(f"{name} needs {pointer}, a JSON pointer")
+    if member == "value" and "value" not in operation:
+        raise _PatchFault(f"{name} needs a value")
+    try:
+        action(box, operation["path"], *([operation[member]] if member else []))
+    except ValueError as error:
+        raise _PatchFault(str(error)) from None
+
+
+# --- differences --------------------------------------------------------------------------------
+
+
+def render_patch(old: Any, new: Any, pointer: str = "") -> list[dict[str, Any]]:
+    """The RFC 6902 patch that makes `new` of `old`; list items with ids are told apart by them."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        removed = [{"op": "remove", "path": render_pointer(pointer, name)} for name in old if name not in new]
+        inner = [
+            step
+            for name in old
+            if name in new
+            for step in render_patch(old[name], new[name], render_pointer(pointer, name))
+        ]
+        added = [name for name in new if name not in old]
+        return (
+            removed
+            + inner
+            + [{"op": "add", "path": render_pointer(pointer, n), "value": new[n]} for n in added]
+        )
+    if isinstance(old, list) and isinstance(new, list):
+        return _list_patch(old, new, pointer)
+    same = same_json(old, new) and type_name(old) == type_name(new)
+    return [] if same else [{"op": "replace", "path": pointer, "value": new}]
+
+
+def _item_keys(items: Sequence[Any]) -> list[tuple[str, int]]:
+    """A key for each item, the same for the same thing: its id, else its text; repeats are numbered."""
+    seen: dict[str, int] = {}
+    keys = []
+    for item in items:
+        text = f"#{item['id']}" if isinstance(item, dict) and "id" in item else render_json(item)
+        seen[text] = seen.get(text, 0) + 1
+        keys.append((text, seen[text]))
+    return keys
+
+
+def _list_patch(old: list[Any], new: list[Any], pointer: str) -> list[dict[str, Any]]:
+    old_keys, new_keys = _item_keys(old), _item_keys(new)
+    items = dict(zip(old_keys, old))
+    kept = frozenset(new_keys)
+    steps = []
+    for place in reversed(range(len(old))):
+        if old_keys[place] not in kept:
+            steps.append({"op": "remove", "path": f"{pointer}/{place}"})
+    working = [key for key in old_keys if key in kept]
+    for place, key in enumerate(new_keys):
+        if key not in items:
+            steps.append({"op": "add", "path": f"{pointer}/{place}", "value": new[place]})
+            working.insert(place, key)
+        elif working[place] != key:
+            source = working.index(key, place)
+            steps.append({"op": "move", "from": f"{pointer}/{source}", "path": f"{pointer}/{place}"})
+            working.insert(place, working.pop(source))
+    for place, key in enumerate(new_keys):
+        if key in items:
+            steps += render_patch(items[key], new[place], f"{pointer}/{place}")
+    return steps
+
+
+# The lists of a blueprint whose items a summary counts and names, by what names an item.
+_SUMMARISED = {
+    "roles": "label",
+    "entities": "label",
+    "screens": "title",
+    "flows": "label",
+    "settings": "label",
+}
+
+
+def _named_items(blueprint: Mapping[str, Any]) -> dict[str, dict[str, tuple[str, Any]]]:
+    """kind -> key -> (name for people, the item without its countable parts)."""
+    found: dict[str, dict[str, tuple[str, Any]]] = {}
+    for kind, label in _SUMMARISED.items():
+        found[kind] = {item["id"]: (item[label], item) for item in blueprint[kind]}
+    found["fields"], found["records"] = {}, {}
+    for entity in blueprint["entities"]:
+        bare = {name: value for name, value in entity.items() if name not in ("fields", "records")}
+        found["entities"][entity["id"]] = (entity["label"], bare)
+        for field in entity["fields"]:
+            found["fields"][f"{entity['id']}.{field['id']}"] = (f"{entity['label']}.{field['label']}", field)
+        for record in entity.get("records", ()):
+            name = record.get(entity["display"]) or record["id"]
+            found["records"][f"{entity['id']}.{record['id']}"] = (f"{entity['label']} {name}", record)
+    rest = {name: value for name, value in blueprint.items() if name not in _SUMMARISED}
+    found["rest"] = {name: (name, value) for name, value in rest.items()}
+    return found
+
+
+def _told(kind: str, keys: Sequence[str], named: Mapping[str, tuple[str, Any]]) -> list[str]:
+    """The items of a kind by name; more than RECORDS_SHOWN records of one entity as their number."""
+    one = {"rest": "", "entities": "entity "}.get(kind, f"{kind[:-1]} ")
+    if kind != "records":
+        return [one + named[key][0] for key in keys]
+    groups: dict[str, list[str]] = {}
+    for key in keys:
+        groups.setdefault(key.partition(".")[0], []).append(one + named[key][0])
+    few = [name for names in groups.values() if len(names) <= RECORDS_SHOWN for name in names]
+    return few + [
+        f"{len(names)} records of {entity}" for entity, names in groups.items() if len(names) > RECORDS_SHOWN
+    ]
+
+
+def summarise_change(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """What changed in words: lists `added`, `changed`, `removed`, and `untouched` counts by kind."""
+    before, after = _named_items(old), _named_items(new)
+    summary: dict[str, Any] = {"added": [], "changed": [], "removed": [], "untouched": {}}
+    for kind in after:
+        was, now = before[kind], after[kind]
+        both = [key for key in now if key in was]
+        changed = [key for key in both if not same_json(was[key][1], now[key][1])]
+        summary["added"] += _told(kind, [key for key in now if key not in was], now)
+        summary["changed"] += _told(kind, changed, now)
+        summary["removed"] += _told(kind, [key for key in was if key not in now], was)
+        if kind != "rest":
+            summary["untouched"][kind] = len(both) - len(changed)
+    return summary
+
+
+def render_summary(summary: Mapping[str, Any]) -> str:
+    """The summary of a change as a sentence or two, at most LABEL_MAX_CHARS long."""
+    told = [f"{how.capitalize()}: {', '.join(summary[how])}." for how in ("added", "changed", "removed")]
+    text = " ".join(part for part, how in zip(told, ("added", "changed", "removed")) if summary[how])
+    return text if len(text) <= LABEL_MAX_CHARS else text[: LABEL_MAX_CHARS - 1] + "…"
+
+
+def find_warnings(blueprint: Mapping[str, Any]) -> list[str]:
+    """What is allowed but hardly meant: unreachable screens, empty boards, entities without a screen."""
+    reached = set(blueprint["navigation"]) | {
+        step["screen"] for flow in blueprint["flows"] for step in flow["steps"]
+    }
+    shown = {screen.get("entity") for screen in blueprint["screens"]}
+    counts = {entity["id"]: len(entity.get("records", ())) for entity in blueprint["entities"]}
+    warnings = []
+    for number, screen in enumerate(blueprint["screens"]):
+        if screen["id"] not in reached and screen["type"] not in ("detail", "form"):
+            warnings.append(f"/screens/{number}: nothing leads to the screen {screen['title']}")
+        if screen["type"] == "board" and not counts[screen["entity"]]:
+            warnings.append(f"/screens/{number}: the board {screen['title']} has no records")
+    for number, entity in enumerate(blueprint["entities"]):
+        if entity["id"] not in shown:
+            warnings.append(f"/entities/{number}: no screen shows {entity['plural']}")
+    return warnings
 
 
 # --- text and digest ------------------------------------------------------------------------------
@@ -2683,7 +3056,7 @@ _MARKS = dict(
 _SCREEN_LETTERS = {name[0]: name for name in SCREEN_TYPES if name not in ("list", "cards", "detail", "form")}
 
 
-class FieldSpec(NamedTuple):
+class FieldSpec(Row):
     """A field of an archetype: `target` is the kind that a ref means, `values` those of a choice."""
 
     id: str
@@ -2692,7 +3065,7 @@ class FieldSpec(NamedTuple):
     target: str = ""
 
 
-class Archetype(NamedTuple):
+class Archetype(Row):
     """A kind of record that the library knows; `screens` beside list, detail and form."""
 
     name: str
@@ -3209,7 +3582,7 @@ def _opening_tag(tokens: list[_Token], n: int, after: _Token, next_tag: str) -> 
     return "V" if commands or head != after.low or next_tag == "J" or n == 0 else "N"
 
 
-class _Noun(NamedTuple):
+class _Noun(Row):
     """A noun phrase: singular name, how a label shows it, head, what stands before that, form, number."""
 
     name: str
@@ -3269,7 +3642,7 @@ class _Thing:
         self.links: list[str] = []
 
 
-class _Role(NamedTuple):
+class _Role(Row):
     """Somebody who uses the product: verbs of what they do (base form), names of the things they do it to."""
 
     name: str
@@ -3573,7 +3946,7 @@ _SENTENCE_END = r"""(?x)
 """
 
 
-class _Clause(NamedTuple):
+class _Clause(Row):
     """A sentence or bullet; `negated`: a heading put it out of scope; `topic`: it is a heading itself."""
 
     text: str
@@ -3670,9 +4043,9 @@ def _title(text: str, things: Sequence[_Thing]) -> str:
 
 
 _AMOUNT = r"""(?x)
-(?P<sign>[£$€]\s?)?(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7}(?:[.,]\d{1,2})?)[\s-]?(?P<unit>(?:%|percent|€|£|eur|usd|
-gbp|euros?|dollars?|pounds?|hours?|hrs?|h|minutes?|mins?|days?|weeks?|months?|días|dias|jours?|tagen?|stunden?|
-horas?)(?![^\W_]))?
+(?P<sign>[£$€]\s?)?(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7}(?:[.,]\d{1,2})?)[\s-]?(?P<unit>(?:%|percent|€|£|eur|
+usd|gbp|euros?|dollars?|pounds?|hours?|hrs?|h|minutes?|mins?|days?|weeks?|months?|días|dias|jours?|tagen?|
+stunden?|horas?)(?![^\W_]))?
 """
 
 
@@ -3995,7 +4368,7 @@ enrolled|received|written|updated|last|spent|applied|paid|recorded|ordered|read_
 _END_FIELDS = "ends_at ends_on until to departure due_on due_back renews_on valid_to expires_on"
 
 
-class _Reading(NamedTuple):
+class _Reading(Row):
     """What a brief says, in its order; `signals` maps a screen type to (words, name of a thing)."""
 
     lang: str
@@ -4127,7 +4500,7 @@ def _entity(thing: _Thing, fields: list[dict[str, Any]]) -> dict[str, Any]:
     return entity
 
 
-class _Plan(NamedTuple):
+class _Plan(Row):
     """What all variants share: the reading, entities, the lead one's place, role ids, interface words."""
 
     reading: _Reading
@@ -4331,7 +4704,7 @@ pt|Visão geral|Quadro: %|Calendário: %|Linha do tempo: %|Caixa de entrada|Rela
 _VIEWS = ("board", "calendar", "timeline", "inbox", "report")
 
 
-class _Variant(NamedTuple):
+class _Variant(Row):
     """One row of the table above."""
 
     axes: dict[str, str]
@@ -4454,7 +4827,7 @@ def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any
     }  # fmt: skip
 
 
-class Draft(NamedTuple):
+class Draft(Row):
     """What a brief became: a blueprint a variant (records only ids); `left_out`: {"text", "reason"}."""
 
     title: str
@@ -4492,7 +4865,7 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
 # dates and status) follows from other values of the record or of its parents, which are made on demand.
 
 
-class _Stage(NamedTuple):
+class _Stage(Row):
     """How far a record is: its share of the rows, its planned day seen from today, stems of status values."""
 
     name: str
@@ -5461,13 +5834,12 @@ def fill_records(blueprint: dict[str, Any]) -> tuple[dict[str, Any], int]:
 # parts in one wrapper, and what they share is the wrapper's `app`.
 
 PAGE_HTML = r"""<!doctype html>
-<html lang="$lang" dir="$dir" data-palette="$palette" data-layout="$layout" data-density="$density" data-corners="$corners" data-mode="$mode">
+<html lang="$lang" dir="$dir" data-palette="$palette" data-mode="$mode">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '$style_hash'; script-src '$script_hash'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="Protoyard">
-<meta name="robots" content="noindex">
 <title>$title</title>
 <style>$style</style>
 </head>
@@ -5487,7 +5859,6 @@ SHELF_HTML = r"""<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '$style_hash'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="Protoyard">
-<meta name="robots" content="noindex">
 <title>$title</title>
 <style>$style</style>
 </head>
@@ -5510,33 +5881,56 @@ TOKENS_CSS = r"""
   --info: light-dark(#035181, #aad7fe); --info-soft: light-dark(#e3f1fe, #183043);
   --c1: light-dark(#14938d, #4ab9b2); --c2: light-dark(#b17000, #d8953d); --c3: light-dark(#8d6cc2, #b191ea);
   --c4: light-dark(#c95368, #f3798b); --c5: light-dark(#688e3b, #8cb460);
-  --font: -apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Noto Sans", Ubuntu, "Helvetica Neue", Arial, sans-serif;
+  --font: -apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Noto Sans", Ubuntu, "Helvetica Neue",
+    Arial, sans-serif;
   --head: var(--font); --weight: 650;
   --xs: .75rem; --s: .8125rem; --m: .9375rem; --l: 1.0625rem; --xl: 1.25rem; --xxl: 1.75rem;
-  --r: 8px; --r-s: 6px; --r-l: 12px; --round: 99px;
+  --rule: 1px solid var(--line); --r: 8px; --r-s: 6px; --r-l: 12px; --round: 99px;
   --control: 2.375rem; --row: .5625rem; --pad: 1.25rem; --gap: 1.25rem;
   --lift: 0 8px 28px rgb(0 0 0 / .16), 0 1px 4px rgb(0 0 0 / .1);
 }
-[data-corners="sharp"] { --r: 2px; --r-s: 2px; --r-l: 3px; --round: 2px; }
-[data-corners="round"] { --r: 12px; --r-s: 10px; --r-l: 20px; }
-[data-density="compact"] { --m: .875rem; --l: 1rem; --xxl: 1.5rem; --control: 2rem; --row: .3125rem; --pad: 1rem; --gap: 1rem; }
-[data-density="roomy"] { --s: .875rem; --m: 1rem; --l: 1.125rem; --xxl: 2rem; --control: 2.75rem; --row: .875rem; --pad: 1.5rem; --gap: 1.5rem; }
 [data-mode="light"] { color-scheme: light; }
 [data-mode="dark"] { color-scheme: dark; }
 *, ::before, ::after { box-sizing: border-box; }
 html { scroll-padding-block: 5rem 6rem; text-size-adjust: 100%; }
-body { margin: 0; background: var(--bg); color: var(--ink); font: var(--m)/1.5 var(--font); overflow-wrap: anywhere; }
+body {
+  margin: 0; background: var(--bg); color: var(--ink); font: var(--m)/1.5 var(--font);
+  overflow-wrap: anywhere;
+}
 h1, h2, h3, p, ul, ol, dl, dd, fieldset { margin: 0; padding: 0; }
 ul, ol { list-style: none; }
 h1, h2, h3 { font: var(--weight) var(--l)/1.25 var(--head); text-wrap: balance; }
 a { color: var(--accent-ink); text-underline-offset: .2em; text-decoration-thickness: 1px; }
 :focus-visible { outline: 2px solid var(--accent-ink); outline-offset: 2px; }
-.mark { display: flex; align-items: center; gap: .5rem; min-height: 1.75rem; font-size: var(--xs); font-weight: 600; }
-.mark::before { content: ""; width: .625rem; height: .625rem; border-radius: 2px; background: #ffc940; rotate: 45deg; }
+.mark {
+  display: flex; align-items: center; gap: .5rem; min-height: 1.75rem; font-size: var(--xs);
+  font-weight: 600;
+}
+.mark::before {
+  content: ""; width: .625rem; height: .625rem; border-radius: 2px; background: #ffc940; rotate: 45deg;
+}
 .clip { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 """
 
-# The families of colours and the layouts: a page carries only its own.
+# Corners and densities that differ from the usual ones, families of colours, layouts: a page carries its own only.
+THEME_CSS: Mapping[str, str] = {
+    "sharp": r"""
+:root { --r: 2px; --r-s: 2px; --r-l: 3px; --round: 2px; }
+""",
+    "round": r"""
+:root { --r: 12px; --r-s: 10px; --r-l: 20px; }
+""",
+    "compact": r"""
+:root { --m: .875rem; --l: 1rem; --xxl: 1.5rem; --control: 2rem; --row: .3125rem; --pad: 1rem; --gap: 1rem; }
+""",
+    "roomy": r"""
+:root {
+  --s: .875rem; --m: 1rem; --l: 1.125rem; --xxl: 2rem; --control: 2.75rem; --row: .875rem; --pad: 1.5rem;
+  --gap: 1.5rem;
+}
+""",
+}
+
 PALETTE_CSS: Mapping[str, str] = {
     "harbour": r"""
 [data-palette="harbour"] {
@@ -5625,7 +6019,10 @@ LAYOUT_CSS: Mapping[str, str] = {
 /* Side bar: a desk, everything in reach. */
 @media (min-width: 45.01rem) {
   .frame { grid-template-columns: 15.5rem minmax(0, 1fr); }
-  .top { position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); display: flex; flex-direction: column; gap: 1.5rem; padding: 1.5rem .75rem 1rem; overflow: auto; }
+  .top {
+    position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); display: flex; flex-direction: column;
+    gap: 1.5rem; padding: 1.5rem .75rem 1rem; overflow: auto;
+  }
   .top-row { padding-inline: .5rem; }
   .who { margin-top: auto; padding: .75rem .5rem 0; border-top: 1px solid var(--nav-on); }
 }
@@ -5642,16 +6039,18 @@ LAYOUT_CSS: Mapping[str, str] = {
     "topbar": r"""
 /* Top bar: wide and calm, the work in the middle. */
 .frame { grid-template-rows: auto 1fr; }
-.top { background: var(--surface); border-bottom: 1px solid var(--line); }
-.brand-mark { background: var(--accent); color: var(--on-accent); }
-.nav-item { color: var(--muted); }
-.nav-item:hover, .nav-item[aria-current] { color: var(--ink); background: none; }
-.nav-count { background: var(--accent); color: var(--on-accent); }
+.top {
+  --nav: var(--on-accent); --nav-mark: var(--accent); --nav-on: transparent; --nav-ink: var(--ink);
+  --nav-muted: var(--muted); background: var(--surface); border-bottom: var(--rule);
+}
 h1 { font-size: 2.125rem; letter-spacing: -.02em; }
 .screen { max-width: 96rem; }
 .screen:is(.screen-board, .screen-timeline) { max-width: none; }
 @media (min-width: 45.01rem) {
-  .top { display: flex; align-items: stretch; flex-wrap: wrap; gap: 0 2rem; padding-inline: clamp(1rem, 3vw, 2.5rem); min-height: 3.75rem; }
+  .top {
+    display: flex; align-items: stretch; flex-wrap: wrap; gap: 0 2rem;
+    padding-inline: clamp(1rem, 3vw, 2.5rem); min-height: 3.75rem;
+  }
   .top nav { flex: 1; }
   .top ul { display: flex; flex-wrap: wrap; height: 100%; }
   .top li { display: grid; }
@@ -5669,7 +6068,10 @@ h1 { font-size: 2.125rem; letter-spacing: -.02em; }
 """,
     "tabs": r"""
 /* Tabs: made for a hand, large things in one column; on wide screens a rail. */
-.nav-item { flex-direction: column; justify-content: center; gap: .25rem; padding: .4375rem .25rem; text-align: center; font-size: var(--xs); line-height: 1.2; }
+.nav-item {
+  flex-direction: column; justify-content: center; gap: .25rem; padding: .4375rem .25rem;
+  text-align: center; font-size: var(--xs); line-height: 1.2;
+}
 .nav-item .icon { width: 1.5rem; height: 1.5rem; }
 .nav-count { position: absolute; top: .25rem; inset-inline-end: calc(50% - 1.75rem); }
 h1 { font-size: 2.125rem; font-weight: 750; letter-spacing: -.025em; }
@@ -5677,24 +6079,37 @@ h1 { font-size: 2.125rem; font-weight: 750; letter-spacing: -.025em; }
 .block, .card, .tile, .sheet { border-color: transparent; box-shadow: 0 1px 3px rgb(0 0 0 / .12); }
 @media (min-width: 45.01rem) {
   .frame { grid-template-columns: 6.25rem minmax(0, 1fr); }
-  .top { position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); display: flex; flex-direction: column; align-items: center; gap: 1.5rem; padding: 1rem .5rem; background: var(--nav); color: var(--nav-ink); overflow: auto; }
+  .top {
+    position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); display: flex; flex-direction: column;
+    align-items: center; gap: 1.5rem; padding: 1rem .5rem; background: var(--nav); color: var(--nav-ink);
+    overflow: auto;
+  }
   .top ul { display: grid; gap: .375rem; width: 5.25rem; }
   .brand > :last-child, .who > :last-child { position: absolute; clip-path: inset(50%); }
   .brand-mark { width: 2.75rem; height: 2.75rem; }
   .who { margin-top: auto; }
 }
 @media (max-width: 45rem) {
-  .brand-mark { background: var(--accent); color: var(--on-accent); }
-  .top { display: flex; align-items: center; justify-content: space-between; padding: .25rem 1rem; }
-  .top nav { position: fixed; z-index: 25; bottom: 0; inset-inline: 0; padding: .25rem; background: var(--surface); border-top: 1px solid var(--line); }
+  .top {
+    --nav: var(--on-accent); --nav-mark: var(--accent); --nav-on: var(--accent-soft);
+    --nav-ink: var(--accent-ink); --nav-muted: var(--muted); display: flex; align-items: center;
+    justify-content: space-between; padding: .25rem 1rem;
+  }
+  .top nav {
+    position: fixed; z-index: 25; bottom: 0; inset-inline: 0; padding: .25rem; background: var(--surface);
+    border-top: var(--rule);
+  }
   .top ul { display: flex; }
   .top li { flex: 1; min-width: 0; }
-  .nav-item { color: var(--muted); }
-  .nav-item > span:not(.nav-count) { max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-  .nav-item[aria-current], .nav-item.on { color: var(--accent-ink); background: var(--accent-soft); }
-  .nav-count { background: var(--accent); color: var(--on-accent); }
+  .nav-item { font-size: .6875rem; }
+  .nav-item > span:not(.nav-count) {
+    max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
+  }
   .who .sub { display: none; }
-  .create { position: fixed; z-index: 24; bottom: 5rem; inset-inline-end: 1rem; min-height: 3.25rem; border-radius: 99px; box-shadow: var(--lift); }
+  .create {
+    position: fixed; z-index: 24; bottom: 5rem; inset-inline-end: 1rem; min-height: 3.25rem;
+    border-radius: 99px; box-shadow: var(--lift);
+  }
   .toasts { bottom: 5rem; }
 }
 """,
@@ -5702,25 +6117,45 @@ h1 { font-size: 2.125rem; font-weight: 750; letter-spacing: -.025em; }
 
 PAGE_CSS = r"""
 /* Review bar: the reviewer's tool, set apart from the product. */
-.review { position: sticky; top: 0; z-index: 30; background: #16181c; color: #f2f3f5; font-size: var(--xs); color-scheme: dark; }
-.review-row, .flow { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1.5rem; padding: .3125rem 1rem; min-height: 2.5rem; }
+.review {
+  position: sticky; top: 0; z-index: 30; background: #16181c; color: #f2f3f5; font-size: var(--xs);
+  color-scheme: dark;
+}
+.review-row, .flow {
+  display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1.5rem; padding: .3125rem 1rem;
+  min-height: 2.5rem;
+}
 .review-controls { display: flex; flex-wrap: wrap; gap: .5rem 1rem; }
 .mark, .flow > p { margin-inline-end: auto; }
 .review .select-box > span { color: #b4b9c2; }
-.review select, .review .button { min-height: 1.75rem; padding-block: 0; font-size: var(--xs); color: inherit; background-color: #2a2d33; border: 1px solid #7b828e; border-radius: 5px; }
+.review select, .review .button {
+  min-height: 1.75rem; padding-block: 0; font-size: var(--xs); color: inherit; background-color: #2a2d33;
+  border: 1px solid #7b828e; border-radius: 5px;
+}
 .review select { max-width: 11rem; }
 .review .button:hover:enabled { background: #3f434c; }
 .review :focus-visible { outline-color: #ffc940; }
-.review .strong, .flow [aria-current] { background: #ffc940 !important; border-color: #ffc940; color: #16181c !important; font-weight: 700; }
+.review .strong, .flow [aria-current] {
+  background: #ffc940 !important; border-color: #ffc940; color: #16181c !important; font-weight: 700;
+}
 .button:is(.review-toggle, .menu-toggle) { display: none; }
 .flow { background: #22252b; }
 .flow[hidden] { display: none; }
 .flow b { color: #ffc940; }
 .flow ol { display: flex; flex-wrap: wrap; gap: .5rem; }
-.flow ol a { display: grid; place-items: center; width: 1.625rem; height: 1.625rem; border-radius: 50%; border: 1px solid #8b919c; color: inherit; text-decoration: none; }
-.skip { position: fixed; top: -5rem; inset-inline-start: .75rem; z-index: 60; padding: .5rem 1rem; background: var(--surface); }
+.flow ol a {
+  display: grid; place-items: center; width: 1.625rem; height: 1.625rem; border-radius: 50%;
+  border: 1px solid #8b919c; color: inherit; text-decoration: none;
+}
+.skip {
+  position: fixed; top: -5rem; inset-inline-start: .75rem; z-index: 60; padding: .5rem 1rem;
+  background: var(--surface);
+}
 .skip:focus { top: .75rem; }
-.sr-only { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.sr-only {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+  white-space: nowrap;
+}
 
 /* Tones: what is good, bad, waiting, under way or neither. */
 .plain, .hue-5 { --tone: var(--muted); --soft: var(--sunken); }
@@ -5735,40 +6170,75 @@ PAGE_CSS = r"""
 .sub, .hint, .due-note, .facts dt, .fact-grid dt, .figures dt { font-size: var(--xs); }
 
 /* Controls. */
-.icon { width: 1.25em; height: 1.25em; flex: none; fill: none; stroke: currentColor; stroke-width: 1.7; stroke-linecap: round; stroke-linejoin: round; }
+.icon {
+  width: 1.25em; height: 1.25em; flex: none; fill: none; stroke: currentColor; stroke-width: 1.7;
+  stroke-linecap: round; stroke-linejoin: round;
+}
 [dir="rtl"] .flip { scale: -1 1; }
-.button, .menu-item, .nav-item, .chip { display: inline-flex; align-items: center; gap: .4375rem; border: 1px solid var(--edge); border-radius: var(--r); background: var(--surface); color: var(--ink); font: 550 var(--s)/1.3 var(--font); text-decoration: none; cursor: pointer; }
+.button, .menu-item, .nav-item {
+  display: inline-flex; align-items: center; gap: .4375rem; border: 1px solid var(--edge);
+  border-radius: var(--r); background: var(--surface); color: var(--ink);
+  font: 550 var(--s)/1.3 var(--font); text-decoration: none; cursor: pointer;
+}
 .button { justify-content: center; min-height: var(--control); padding: .25rem .8125rem; }
 .button:hover { background: var(--sunken); }
 .button:disabled { opacity: .5; cursor: default; }
 .button.primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
 .button.primary:hover { background: var(--accent-hover); }
-.button.quiet { border-color: transparent; background: none; color: var(--accent-ink); min-height: 2rem; padding-inline: .5rem; }
+.button.quiet {
+  border-color: transparent; background: none; color: var(--accent-ink); min-height: 2rem;
+  padding-inline: .5rem;
+}
 .button.quiet:hover { background: var(--accent-soft); }
 .button.alone { padding: 0; width: var(--control); flex: none; }
 .button.quiet.alone { width: 2rem; color: var(--muted); }
 .button.tiny { min-height: 1.5rem; padding: 0 .25rem; font-size: var(--xs); }
-input:not([type="checkbox"], [type="radio"]), select, textarea { width: 100%; min-height: var(--control); padding: .3125rem .6875rem; border: 1px solid var(--edge); border-radius: var(--r); background: var(--surface); color: var(--ink); font: inherit; }
-select { appearance: none; padding-inline-end: 1.75rem !important; background: var(--surface) linear-gradient(45deg, #0000 50%, currentColor 50%) no-repeat right .9rem center / .3rem .3rem; text-overflow: ellipsis; background-image: linear-gradient(45deg, #0000 50%, currentColor 50%), linear-gradient(-45deg, #0000 50%, currentColor 50%); background-position: right .95rem center, right .65rem center; }
+input:not([type="checkbox"], [type="radio"]), select, textarea {
+  width: 100%; min-height: var(--control); padding: .3125rem .6875rem; border: 1px solid var(--edge);
+  border-radius: var(--r); background: var(--surface); color: var(--ink); font: inherit;
+}
+select {
+  appearance: none; padding-inline-end: 1.75rem !important; background: no-repeat 0 0 / .3rem .3rem;
+  background-color: var(--surface); text-overflow: ellipsis;
+  background-image: linear-gradient(45deg, #0000 50%, currentColor 50%), linear-gradient(-45deg, #0000
+    50%, currentColor 50%);
+  background-position: right .95rem center, right .65rem center;
+}
 [dir="rtl"] select { background-position: left .65rem center, left .95rem center; }
 option { background: var(--surface); color: var(--ink); }
 ::placeholder { color: var(--muted); opacity: 1; }
-[type="checkbox"], [type="radio"] { width: 1.125rem; height: 1.125rem; margin: 0; flex: none; accent-color: var(--accent); }
+[type="checkbox"], [type="radio"] {
+  width: 1.125rem; height: 1.125rem; margin: 0; flex: none; accent-color: var(--accent);
+}
 fieldset { border: 0; min-width: 0; }
 summary { cursor: pointer; }
 .choice { display: flex; align-items: center; gap: .5rem; min-height: 2rem; cursor: pointer; }
 .select-box { display: inline-flex; align-items: center; gap: .5rem; font-size: var(--s); }
 .select-box > span { color: var(--muted); white-space: nowrap; }
 .select-box select { width: auto; max-width: 14rem; }
-.segmented { display: inline-flex; flex-wrap: wrap; border: 1px solid var(--edge); border-radius: var(--r); background: var(--surface); padding: 2px; }
+.segmented {
+  display: inline-flex; flex-wrap: wrap; border: 1px solid var(--edge); border-radius: var(--r);
+  background: var(--surface); padding: 2px;
+}
 .segmented label { position: relative; display: grid; }
 .segmented input { position: absolute; inset: 0; width: 100%; height: 100%; opacity: 0; cursor: pointer; }
-.segmented span { display: grid; place-items: center; padding: 0 .75rem; min-height: calc(var(--control) - 6px); border-radius: calc(var(--r) - 3px); font-size: var(--s); }
+.segmented span {
+  display: grid; place-items: center; padding: 0 .75rem; min-height: calc(var(--control) - 6px);
+  border-radius: calc(var(--r) - 3px); font-size: var(--s);
+}
 .segmented :checked + span { background: var(--accent-soft); color: var(--accent-ink); font-weight: 600; }
 .segmented :focus-visible + span { outline: 2px solid var(--accent-ink); }
-.menu, .filter-box, .toast { background: var(--surface); border: 1px solid var(--line); border-radius: var(--r); box-shadow: var(--lift); }
-.menu { position: fixed; z-index: 50; min-width: 12rem; max-width: 20rem; max-height: 70vh; overflow: auto; padding: .3125rem; }
-.menu-item { width: 100%; min-height: 2.25rem; padding: .25rem .625rem; border: 0; background: none; text-align: start; }
+.menu, .filter-box, .toast {
+  background: var(--surface); border: var(--rule); border-radius: var(--r); box-shadow: var(--lift);
+}
+.menu {
+  position: fixed; z-index: 50; min-width: 12rem; max-width: 20rem; max-height: 70vh; overflow: auto;
+  padding: .3125rem;
+}
+.menu-item {
+  width: 100%; min-height: 2.25rem; padding: .25rem .625rem; border: 0; background: none;
+  text-align: start;
+}
 .menu-item:hover, .menu-item:focus-visible { background: var(--accent-soft); }
 
 /* Frame: the bar of the product and the screen. */
@@ -5779,22 +6249,36 @@ main { min-width: 0; }
 .with-side .screen { width: 100%; }
 .top-row, .brand, .who { display: flex; align-items: center; gap: .625rem; min-width: 0; }
 .brand { color: inherit; text-decoration: none; font: var(--weight) var(--l)/1.25 var(--head); }
-.brand-mark { display: grid; place-items: center; flex: none; width: 2rem; height: 2rem; border-radius: var(--r-s); background: var(--nav-mark); color: var(--nav); font: 700 1rem var(--font); }
-.nav-item { position: relative; width: 100%; min-height: 2.25rem; padding: .375rem .625rem; border: 0; background: none; color: var(--nav-muted); gap: .625rem; }
+.brand-mark {
+  display: grid; place-items: center; flex: none; width: 2rem; height: 2rem; border-radius: var(--r-s);
+  background: var(--nav-mark); color: var(--nav); font: 700 1rem var(--font);
+}
+.nav-item {
+  position: relative; width: 100%; min-height: 2.25rem; padding: .375rem .625rem; border: 0;
+  background: none; color: var(--nav-muted); gap: .625rem;
+}
 .nav-item:hover { color: var(--nav-ink); }
 .nav-item[aria-current], .nav-item.on { color: var(--nav-ink); background: var(--nav-on); font-weight: 600; }
 .nav-item[aria-current] .icon { color: var(--nav-mark); }
-.nav-count { margin-inline-start: auto; padding-inline: .4375rem; border-radius: var(--round); background: var(--nav-mark); color: var(--nav); font: 650 var(--xs)/1.25rem var(--font); }
+.nav-count {
+  margin-inline-start: auto; padding-inline: .4375rem; border-radius: var(--round);
+  background: var(--nav-mark); color: var(--nav); font: 650 var(--xs)/1.25rem var(--font);
+}
 .who { font-size: var(--s); line-height: 1.3; }
 .who .sub { display: block; color: inherit; opacity: .85; }
 h1 { font-size: var(--xxl); letter-spacing: -.015em; }
 :is(h1, h2):focus { outline: none; }
 .head { margin-bottom: 1.5rem; }
-.head-row, .toolbar, .actions, .extras, .period { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; }
+.head-row, .toolbar, .actions, .extras, .period {
+  display: flex; flex-wrap: wrap; align-items: center; gap: .5rem;
+}
 .head-row { gap: .75rem 1rem; }
-.head-text { flex: 1 1 16rem; min-width: 0; }
+.head-text { flex: 1 1 9rem; min-width: 0; }
 .note { margin-top: .1875rem; }
-.back { display: inline-flex; align-items: center; gap: .25rem; min-height: 1.75rem; margin-bottom: .375rem; font-size: var(--s); text-decoration: none; }
+.back {
+  display: inline-flex; align-items: center; gap: .25rem; min-height: 1.75rem; margin-bottom: .375rem;
+  font-size: var(--s); text-decoration: none;
+}
 .toolbar { margin-bottom: 1rem; }
 .search { position: relative; flex: 1 1 14rem; max-width: 22rem; }
 .search .icon { position: absolute; inset-inline-start: .6875rem; top: calc(50% - .6em); }
@@ -5803,98 +6287,164 @@ h1 { font-size: var(--xxl); letter-spacing: -.015em; }
 .filter { position: relative; }
 .filter summary { list-style: none; }
 .filter.on summary { background: var(--accent-soft); border-color: var(--accent); color: var(--accent-ink); }
-.filter .filter-box { position: absolute; z-index: 20; top: calc(100% + 4px); inset-inline-start: 0; min-width: 12rem; max-height: 20rem; padding: .5rem .75rem; }
+.filter .filter-box {
+  position: absolute; z-index: 20; top: calc(100% + 4px); inset-inline-start: 0; min-width: 12rem;
+  max-height: 20rem; padding: .5rem .75rem;
+}
 .to-end .filter-box { inset-inline: auto 0; }
-.count { padding-inline: .4375rem; border-radius: var(--round); background: var(--sunken); color: var(--muted); font: 600 var(--xs)/1.375rem var(--font); }
+.count {
+  padding-inline: .4375rem; border-radius: var(--round); background: var(--sunken); color: var(--muted);
+  font: 600 var(--xs)/1.375rem var(--font);
+}
 .count:empty { display: none; }
 .filter .count { background: var(--accent); color: var(--on-accent); }
 
 /* Values. */
-.badge { display: inline-flex; align-items: center; gap: .375rem; padding-inline: .5625rem; border-radius: var(--round); font: 600 var(--xs)/1.5rem var(--font); white-space: nowrap; }
-.badge:not(.flat)::before { content: ""; width: .4375rem; height: .4375rem; border-radius: 50%; background: currentColor; }
-.avatar, .glyph { display: inline-grid; place-items: center; flex: none; width: 1.75rem; height: 1.75rem; border-radius: 50%; font: 650 .6875rem var(--font); }
+.badge {
+  display: inline-flex; align-items: center; gap: .375rem; padding-inline: .5625rem;
+  border-radius: var(--round); font: 600 var(--xs)/1.5rem var(--font);
+}
+.badge:not(.flat)::before {
+  content: ""; width: .4375rem; height: .4375rem; border-radius: 50%; background: currentColor;
+}
+.avatar, .glyph {
+  display: inline-grid; place-items: center; flex: none; width: 1.75rem; height: 1.75rem;
+  border-radius: 50%; font: 650 .6875rem var(--font);
+}
 .glyph { width: 2.25rem; height: 2.25rem; border-radius: var(--r-s); font-size: 1rem; }
 .large { width: 3.25rem; height: 3.25rem; font-size: 1.375rem; }
-.person, .yesno, .meter, .due, .watched, .tags, .stars { display: inline-flex; align-items: center; gap: .25rem .5rem; }
+.person, .yesno, .meter, .due, .watched, .tags, .stars {
+  display: inline-flex; align-items: center; gap: .125rem .5rem;
+}
+.due, .watched, .tags { flex-wrap: wrap; }
 .stars { gap: 0; color: var(--warn); }
 .stars .icon { width: 1rem; }
 .full.icon { fill: currentColor; }
 .yesno.yes { color: var(--good); }
-.track { flex: 1; min-width: 3rem; height: .375rem; border-radius: var(--r-s); background: var(--line); overflow: hidden; }
+.track {
+  flex: 1; min-width: 3rem; height: .375rem; border-radius: var(--r-s); background: var(--line);
+  overflow: hidden;
+}
 .fill { display: block; height: 100%; background: var(--accent); border-radius: inherit; }
-.tag { padding-inline: .5rem; border: 1px solid var(--line); border-radius: var(--r-s); font-size: var(--xs); }
+.tag { padding-inline: .5rem; border: var(--rule); border-radius: var(--r-s); font-size: var(--xs); }
+.badge, .due-note, .event b, .number, time { white-space: nowrap; }
 .number, time, .figures { font-variant-numeric: tabular-nums; }
 .due-note { font-weight: 600; }
 .title { color: var(--ink); text-decoration: none; font-weight: 600; }
 a.title:hover, .more:hover, .back:hover { color: var(--accent-ink); text-decoration: underline; }
 
 /* Blocks, rows, tables, cards. */
-.block, .sheet, .card, .tile, .form-body { background: var(--surface); border: 1px solid var(--line); border-radius: var(--r-l); min-width: 0; }
+.block, .sheet, .card, .tile, .form-body {
+  background: var(--surface); border: var(--rule); border-radius: var(--r-l); min-width: 0;
+}
 .sheet { overflow: clip; }
 .block, .card, .tile { padding: var(--pad); }
 .block-head, .card-head, .card-foot, .quick-bar { display: flex; align-items: center; gap: .5rem; }
 .block-head { margin-bottom: .5rem; min-height: 2rem; }
 .block-head > :is(.more, .button), .column .count { margin-inline-start: auto; }
 .more { font-size: var(--s); font-weight: 550; text-decoration: none; padding-block: .25rem; }
-.row { display: flex; flex-wrap: wrap; align-items: center; gap: .375rem .75rem; padding-block: var(--row); font-size: var(--s); }
+.row {
+  display: flex; flex-wrap: wrap; align-items: center; gap: .375rem .75rem; padding-block: var(--row);
+  font-size: var(--s);
+}
 .sheet > .row { padding-inline: var(--pad); }
-.row + .row, .row-card + .row-card, li + li > .inbox-row, .span-rows > li { border-top: 1px solid var(--line); }
+.row + .row, .row-card + .row-card, li + li > .inbox-row { border-top: var(--rule); }
 .row-text { flex: 1 1 11rem; min-width: 0; }
+.row > .button { margin-inline-start: auto; }
 .row-facts { display: flex; flex-wrap: wrap; align-items: center; gap: .375rem .75rem; }
 .when { flex: 0 0 5rem; }
 .wide, .board, .inbox > ul, .filter-box { overflow: auto; position: relative; }
 .table { width: 100%; border-collapse: collapse; font-size: var(--s); }
-.table :is(th, td) { padding: var(--row) .75rem; text-align: start; border-bottom: 1px solid var(--line); font-weight: inherit; }
+.table :is(th, td) {
+  padding: var(--row) .75rem; text-align: start; border-bottom: var(--rule); font-weight: inherit;
+}
 .table :is(th, td):first-child { padding-inline-start: var(--pad); }
-.table thead > tr > * { padding-block: .3125rem; background: var(--sunken); color: var(--muted); font-weight: 600; white-space: nowrap; }
+.table thead > tr > * {
+  padding-block: .3125rem; background: var(--sunken); color: var(--muted); font-weight: 600;
+  white-space: nowrap;
+}
 .table tbody tr:last-child > * { border-bottom: 0; }
 .table tbody th { min-width: 11rem; }
-.table td { min-width: 5.5rem; }
-.table .number { text-align: end; white-space: nowrap; }
+.table .number { text-align: end; }
 .table td.end { min-width: 0; width: 3rem; padding-block: 0; }
 .table tfoot > tr > * { font-weight: 650; border-top: 2px solid var(--line); border-bottom: 0; }
 .table.plain tr > :first-child { padding-inline-start: 0; }
 .plain.table thead > tr > * { background: none; }
 .can-open { cursor: pointer; }
 .can-open:hover, .current { background: var(--accent-soft); }
-.sort { display: inline-flex; align-items: center; gap: .25rem; min-height: 1.75rem; padding: 0; border: 0; background: none; color: inherit; font: inherit; cursor: pointer; }
+.sort {
+  display: inline-flex; align-items: center; gap: .25rem; min-height: 1.75rem; padding: 0; border: 0;
+  background: none; color: inherit; font: inherit; cursor: pointer;
+}
 .sort .icon { width: .9375rem; opacity: .6; }
 [aria-sort] { color: var(--ink) !important; }
 [aria-sort] .icon { opacity: 1; color: var(--accent-ink); }
-.pager { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; padding: .75rem var(--pad); font-size: var(--s); }
+.pager {
+  display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; padding: .75rem var(--pad);
+  font-size: var(--s);
+}
 .pager > span { margin-inline-end: auto; }
 .pager .button:last-child { flex-direction: row-reverse; }
 [dir="rtl"] .pager .icon { scale: -1 1; }
-.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 19rem), 1fr)); gap: var(--gap); }
+.cards {
+  display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 19rem), 1fr)); gap: var(--gap);
+}
 .card, .row-card, .ticket, .quick { display: flex; flex-direction: column; gap: .75rem; }
 .card:hover, .ticket:hover, a.tile:hover { border-color: var(--edge); }
 .row-card { padding: 1rem; }
 .card-head > :is(h2, h3) { flex: 1; min-width: 0; }
 .card-foot { justify-content: space-between; flex-wrap: wrap; margin-top: auto; }
-.card .card-foot { padding-top: .75rem; border-top: 1px solid var(--line); }
-.facts, .fact-grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 8rem), 1fr)); gap: .5rem 1rem; font-size: var(--s); }
-.fact-grid { grid-template-columns: repeat(auto-fill, minmax(min(100%, 11rem), 1fr)); gap: 1rem 1.5rem; font-size: inherit; }
+.card .card-foot { padding-top: .75rem; border-top: var(--rule); }
+.facts, .fact-grid {
+  display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 8rem), 1fr)); gap: .5rem 1rem;
+  font-size: var(--s);
+}
+.fact-grid {
+  grid-template-columns: repeat(auto-fill, minmax(min(100%, 9rem), 1fr)); gap: 1rem 1.5rem;
+  font-size: inherit;
+}
 
 /* States. */
-.state { display: grid; justify-items: center; gap: .75rem; padding: 3rem 1rem; text-align: center; border: 1px dashed var(--edge); border-radius: var(--r-l); }
+.state {
+  display: grid; justify-items: center; gap: .75rem; padding: 3rem 1rem; text-align: center;
+  border: 1px dashed var(--edge); border-radius: var(--r-l);
+}
 .state h2 { font-size: var(--xl); }
 .state p { max-width: 44ch; }
-.state-art { --soft: var(--accent-soft); --tone: var(--accent-ink); display: grid; place-items: center; width: 4.5rem; height: 4.5rem; border-radius: 50%; font-size: 1.75rem; }
+.state-art {
+  --soft: var(--accent-soft); --tone: var(--accent-ink); display: grid; place-items: center; width: 4.5rem;
+  height: 4.5rem; border-radius: 50%; font-size: 1.75rem;
+}
 .bad > .state-art { --soft: var(--bad-soft); --tone: var(--bad); }
 .bones { display: grid; gap: .75rem; }
-.bone { display: grid; gap: .625rem; padding: var(--pad); background: var(--surface); border-radius: var(--r-l); }
+.bone {
+  display: grid; gap: .625rem; padding: var(--pad); background: var(--surface); border-radius: var(--r-l);
+}
 .bone span { height: .75rem; border-radius: 4px; background: var(--line); width: 70%; }
 .bone span:last-child { width: 35%; }
-.bones:is(.cards, .board, .dashboard) { grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); }
-.toasts { position: fixed; z-index: 40; bottom: 1.5rem; inset-inline: 1rem; display: grid; justify-items: center; pointer-events: none; }
-.toast { display: flex; align-items: center; gap: .75rem; padding: .3125rem .5rem; padding-inline-start: 1rem; max-width: 40rem; background: #1b1d22; color: #f4f5f7; pointer-events: auto; font-size: var(--s); }
+.bones:is(.cards, .board, .dashboard) {
+  grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr));
+}
+.toasts {
+  position: fixed; z-index: 40; bottom: 1.5rem; inset-inline: 1rem; display: grid; justify-items: center;
+  pointer-events: none;
+}
+.toast {
+  display: flex; align-items: center; gap: .75rem; padding: .3125rem .5rem; padding-inline-start: 1rem;
+  max-width: 40rem; background: #1b1d22; color: #f4f5f7; pointer-events: auto; font-size: var(--s);
+}
 .toast .button { color: #ffd769; background: none; border-color: transparent; min-height: 2rem; }
 .toast .button:hover { background: #3f434c; }
 .toast :focus-visible { outline-color: #ffd769; }
 
 /* Dashboard, charts, reports. */
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 12rem), 1fr)); gap: var(--gap); margin-bottom: var(--gap); }
-.tile { display: grid; gap: .25rem; height: 100%; color: inherit; text-decoration: none; font-size: var(--s); }
+.tiles {
+  display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 12rem), 1fr)); gap: var(--gap);
+  margin-bottom: var(--gap);
+}
+.tile {
+  display: grid; gap: .25rem; height: 100%; color: inherit; text-decoration: none; font-size: var(--s);
+}
 .tile > b { font: var(--weight) 2rem/1.25 var(--head); letter-spacing: -.02em; }
 .tile .sub { display: flex; gap: .375rem; align-items: center; }
 .tile.bad > b { color: var(--bad); }
@@ -5904,7 +6454,10 @@ a.title:hover, .more:hover, .back:hover { color: var(--accent-ink); text-decorat
 .detail > div, .report { display: grid; gap: var(--gap); align-content: start; }
 .clear { display: flex; gap: .5rem; align-items: center; color: var(--good); }
 div.bars { display: grid; gap: .5625rem; font-size: var(--s); }
-.bar-row { display: grid; grid-template-columns: minmax(4rem, 9rem) 1fr minmax(2.5rem, auto); gap: .75rem; align-items: center; }
+.bar-row {
+  display: grid; grid-template-columns: minmax(4rem, 9rem) 1fr minmax(2.5rem, auto); gap: .75rem;
+  align-items: center;
+}
 .bar-row > :last-child { text-align: end; }
 .bar-row .track { height: 1.125rem; background: var(--sunken); }
 .fill:is(.good, .bad), .span-bar, .pip { background: var(--tone); }
@@ -5912,16 +6465,28 @@ div.bars { display: grid; gap: .5625rem; font-size: var(--s); }
 .fill.plain, .span-bar.plain { background: var(--edge); }
 .twin { margin-top: .75rem; font-size: var(--s); color: var(--muted); }
 div.donut { display: flex; flex-wrap: wrap; align-items: center; gap: 1.5rem; }
-.ring-box { position: relative; flex: 0 0 9.5rem; }
+.ring-box { position: relative; flex: 0 0 9.5rem; margin-inline: auto; }
 .ring { fill: none; stroke-width: 4.5; stroke: var(--c); }
-.s0 { --c: var(--accent); } .s1 { --c: var(--c1); } .s2 { --c: var(--c2); } .s3 { --c: var(--c3); } .s4 { --c: var(--c4); } .s5 { --c: var(--c5); }
-.ring-box p { position: absolute; inset: 0; display: grid; place-content: center; text-align: center; font-size: var(--xs); }
+.s0 {
+  --c: var(--accent); } .s1 { --c: var(--c1); } .s2 { --c: var(--c2); } .s3 { --c: var(--c3);
+  } .s4 { --c: var(--c4); } .s5 { --c: var(--c5);
+}
+.ring-box p {
+  position: absolute; inset: 0; display: grid; place-content: center; text-align: center;
+  font-size: var(--xs);
+}
 .ring-box b { font-size: 1.375rem; line-height: 1.2; }
 .legend { flex: 1 1 11rem; font-size: var(--s); }
-.legend li { display: grid; grid-template-columns: auto 1fr auto 2.5rem; gap: .5rem; align-items: center; text-align: end; padding-block: .1875rem; }
+.legend li {
+  display: grid; grid-template-columns: auto 1fr auto 2.5rem; gap: .5rem; align-items: center;
+  text-align: end; padding-block: .1875rem;
+}
 .legend li > :nth-child(2) { text-align: start; }
 .swatch { width: .75rem; height: .75rem; border-radius: 3px; background: var(--c); }
-div.trend { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .25rem .5rem; font-size: var(--xs); color: var(--muted); }
+div.trend {
+  display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .25rem .5rem; font-size: var(--xs);
+  color: var(--muted);
+}
 .trend > svg { width: 100%; height: 11.25rem; }
 .line-y, .line-x { display: flex; justify-content: space-between; }
 .line-y { flex-direction: column; text-align: end; }
@@ -5934,14 +6499,26 @@ div.trend { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .25r
 .figures dd { font: var(--weight) var(--xl)/1.3 var(--head); }
 
 /* Board. */
-.board { display: grid; grid-template-columns: repeat(var(--columns), minmax(13.5rem, 1fr)); gap: .75rem; padding-bottom: .75rem; align-items: start; }
-.column { background: var(--sunken); border: 2px solid transparent; border-radius: var(--r-l); padding: .75rem; min-height: 12rem; min-width: 0; }
+.board {
+  display: grid; grid-template-columns: repeat(var(--columns), minmax(11rem, 1fr)); gap: .75rem;
+  padding-bottom: .75rem; align-items: start;
+}
+.column {
+  background: var(--sunken); border: 2px solid transparent; border-radius: var(--r-l); padding: .75rem;
+  min-height: 12rem; min-width: 0;
+}
 .over { border-color: var(--accent) !important; background: var(--accent-soft) !important; }
-.column > h2 { display: flex; align-items: center; gap: .5rem; font: 600 var(--s)/1.4 var(--font); padding: .125rem .25rem .75rem; }
+.column > h2 {
+  display: flex; align-items: center; gap: .5rem; font: 600 var(--s)/1.4 var(--font);
+  padding: .125rem .25rem .75rem;
+}
 .column .count { background: var(--surface); }
 .pip { width: .5625rem; height: .5625rem; border-radius: 50%; }
 .stack { display: grid; gap: .5rem; }
-.ticket { gap: .5rem; padding: .625rem .75rem; background: var(--surface); border: 1px solid var(--line); border-radius: var(--r); font-size: var(--s); }
+.ticket {
+  gap: .5rem; padding: .625rem .75rem; background: var(--surface); border: var(--rule);
+  border-radius: var(--r); font-size: var(--s);
+}
 .ticket[draggable] { cursor: grab; }
 .ticket .card-head { align-items: start; }
 .ticket .button { width: 1.625rem; min-height: 1.625rem; }
@@ -5953,29 +6530,49 @@ div.trend { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .25r
 .period { justify-content: space-between; margin-bottom: .75rem; }
 .period h2 { font-size: var(--xl); }
 .month { width: 100%; table-layout: fixed; border-collapse: separate; border-spacing: 0; }
-.month th { padding: .5rem; font: 600 var(--xs) var(--font); color: var(--muted); text-align: start; background: var(--sunken); }
-.day { padding: .25rem; vertical-align: top; border: 2px solid transparent; box-shadow: inset 0 1px var(--line), inset 1px 0 var(--line); }
+.month th {
+  padding: .5rem; font: 600 var(--xs) var(--font); color: var(--muted); text-align: start;
+  background: var(--sunken);
+}
+.day {
+  padding: .25rem; vertical-align: top; border: 2px solid transparent;
+  box-shadow: inset 0 1px var(--line), inset 1px 0 var(--line);
+}
 .month .day { height: 7.25rem; }
 .outside { background: var(--bg); color: var(--muted); }
-.day-head { display: flex; align-items: center; justify-content: space-between; min-height: 1.75rem; font: 500 var(--xs) var(--font); }
-.day-number { display: inline-grid; place-items: center; min-width: 1.625rem; height: 1.625rem; border-radius: 50%; font-weight: 600; }
+.day-head {
+  display: flex; align-items: center; justify-content: space-between; min-height: 1.75rem;
+  font: 500 var(--xs) var(--font);
+}
+.day-number {
+  display: inline-grid; place-items: center; min-width: 1.625rem; height: 1.625rem; border-radius: 50%;
+  font-weight: 600;
+}
 .is-today .day-number { background: var(--accent); color: var(--on-accent); }
-.day-new { display: grid; place-items: center; width: 1.5rem; height: 1.5rem; color: var(--muted); opacity: 0; }
+.day-new {
+  display: grid; place-items: center; width: 1.5rem; height: 1.5rem; color: var(--muted); opacity: 0;
+}
 .day:hover .day-new, .day-new:focus { opacity: 1; }
-.event { display: flex; gap: .375rem; min-height: 1.5rem; margin-bottom: 2px; padding: .125rem .375rem; border-radius: 4px; font-size: var(--xs); line-height: 1.25rem; border-inline-start: 3px solid; text-decoration: none; }
+.event {
+  display: flex; gap: .375rem; min-height: 1.5rem; margin-bottom: 2px; padding: .125rem .375rem;
+  border-radius: 4px; font-size: var(--xs); line-height: 1.25rem; border-inline-start: 3px solid;
+  text-decoration: none;
+}
 .event .clip { color: var(--ink); }
 a.event:hover .clip { text-decoration: underline; }
-.week { display: grid; grid-template-columns: repeat(7, minmax(0, 1fr)); }
-.week .day { min-height: 26rem; padding: .5rem; }
-.week .event { flex-direction: column; gap: 0; padding: .375rem .5rem; margin-bottom: .5rem; }
-.week .event > * { white-space: normal; }
+.tall .day { height: 26rem; padding: .375rem; }
+.tall .event { flex-direction: column; gap: 0; padding: .375rem .5rem; margin-bottom: .5rem; }
+.tall .event > * { white-space: normal; }
 .groups { display: grid; gap: 1.5rem; margin-bottom: 1rem; }
 .groups h2 { display: flex; gap: .75rem; align-items: center; margin-bottom: .5rem; font-size: var(--m); }
 .span-row { display: grid; grid-template-columns: 15rem 1fr; align-items: center; }
 .span-row > :first-child { padding-inline: 1rem; font-size: var(--s); }
-.span-row + .span-row { border-top: 1px solid var(--line); }
+.span-row + .span-row { border-top: var(--rule); }
 .span-top { background: var(--sunken); color: var(--muted); font-weight: 600; }
-.span-track { position: relative; height: 2.25rem; overflow: hidden; background: linear-gradient(90deg, var(--line) 1px, #0000 1px) 0 0 / calc(100% / var(--weeks)) 100%; }
+.span-track {
+  position: relative; height: 2.25rem; overflow: hidden;
+  background: linear-gradient(90deg, var(--line) 1px, #0000 1px) 0 0 / calc(100% / var(--weeks)) 100%;
+}
 .span-track > * { position: absolute; }
 .span-top .span-track > span { top: .5625rem; padding-inline-start: .375rem; font-size: var(--xs); }
 .span-bar { top: .5rem; bottom: .5rem; border-radius: var(--r-s); }
@@ -5984,57 +6581,100 @@ a.event:hover .clip { text-decoration: underline; }
 
 /* Inbox, one record, panel and dialog. */
 .inbox { display: grid; grid-template-columns: minmax(16rem, 23rem) minmax(0, 1fr); min-height: 32rem; }
-.inbox > ul { border-inline-end: 1px solid var(--line); max-height: calc(100vh - 14rem); min-height: 100%; }
+.inbox > ul { border-inline-end: var(--rule); max-height: calc(100vh - 14rem); min-height: 100%; }
+.screen-report .extras { margin-inline: 0; }
 .inbox > .state { border: 0; align-content: center; font-size: 2rem; }
 .inbox > .state p { font-size: var(--m); }
-.inbox-row { display: grid; gap: .125rem; justify-items: start; padding: .75rem 1rem; color: var(--ink); text-decoration: none; font-size: var(--s); outline-offset: -3px; }
+.inbox-row {
+  display: grid; gap: .125rem; justify-items: start; padding: .75rem 1rem; color: var(--ink);
+  text-decoration: none; font-size: var(--s); outline-offset: -3px;
+}
 .inbox-row:hover { background: var(--sunken); }
 .inbox-row[aria-current] { background: var(--accent-soft); }
 .inbox-row strong { font-weight: 500; }
 .unread strong, .unread .inbox-top { font-weight: 700; color: var(--ink); }
 .inbox-top { display: flex; justify-content: space-between; gap: .75rem; width: 100%; font-size: var(--xs); }
 .inbox-row .clip { max-width: 100%; color: var(--muted); }
-.dot { display: inline-block; width: .5rem; height: .5rem; margin-inline-end: .4375rem; border-radius: 50%; background: var(--accent); }
+.dot {
+  display: inline-block; width: .5rem; height: .5rem; margin-inline-end: .4375rem; border-radius: 50%;
+  background: var(--accent);
+}
 .inbox .back { display: none; }
 .prose { max-width: 68ch; white-space: pre-line; }
 .steps { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; font-size: var(--s); color: var(--muted); }
 .steps li { display: flex; align-items: center; gap: .5rem; }
-.step-mark { display: grid; place-items: center; width: 1.625rem; height: 1.625rem; border-radius: 50%; border: 1px solid var(--edge); font: 650 var(--xs) var(--font); }
+.step-mark {
+  display: grid; place-items: center; width: 1.625rem; height: 1.625rem; border-radius: 50%;
+  border: 1px solid var(--edge); font: 650 var(--xs) var(--font);
+}
 .past .step-mark { background: var(--accent-soft); border-color: var(--accent); color: var(--accent-ink); }
 .steps [aria-current] { color: var(--ink); font-weight: 650; }
-.steps [aria-current] .step-mark { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
+.steps [aria-current] .step-mark {
+  background: var(--accent); border-color: var(--accent); color: var(--on-accent);
+}
 .log { display: grid; gap: .5rem; font-size: var(--s); }
-.side { position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); overflow: auto; background: var(--surface); border-inline-start: 1px solid var(--line); }
+.side {
+  position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); overflow: auto; background: var(--surface);
+  border-inline-start: var(--rule);
+}
 .quick { padding: 1rem 1.5rem 2rem; gap: 1rem; }
 .quick-bar > :first-child { flex: 1; }
 .quick h2 { font-size: var(--xl); }
-.quick .block { padding: 1rem 0 0; border: 0; border-top: 1px solid var(--line); border-radius: 0; }
+.quick .block { padding: 1rem 0 0; border: 0; box-shadow: none; border-top: var(--rule); border-radius: 0; }
 .quick .block h2 { font-size: var(--m); }
-dialog { width: min(46rem, 100vw - 2rem); max-height: calc(100vh - 4rem); padding: 0; border: 1px solid var(--line); border-radius: var(--r-l); background: var(--surface); color: var(--ink); box-shadow: var(--lift); }
+dialog {
+  width: min(46rem, 100vw - 2rem); max-height: calc(100vh - 4rem); padding: 0; border: var(--rule);
+  border-radius: var(--r-l); background: var(--surface); color: var(--ink); box-shadow: var(--lift);
+}
 dialog::backdrop { background: rgb(10 12 16 / .5); }
 dialog .form-body { border: 0; padding: 0; }
 
 /* Forms and settings. */
 .form, .settings { display: grid; gap: 1rem; max-width: 46rem; }
-.form-body { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); gap: 1.25rem 1.5rem; padding: 1.5rem; }
+.form-body {
+  display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr));
+  gap: 1.25rem 1.5rem; padding: 1.5rem;
+}
 .form-body > :is(h2, .full, dl) { grid-column: 1 / -1; }
 .field { display: grid; gap: .3125rem; align-content: start; min-width: 0; }
 .field > label:not(.choice), legend, .setting label { font-weight: 600; font-size: var(--s); padding: 0; }
 .required { color: var(--bad); }
-.field-error { display: flex; gap: .375rem; align-items: center; color: var(--bad); font-size: var(--s); font-weight: 550; }
+.field-error {
+  display: flex; gap: .375rem; align-items: center; color: var(--bad); font-size: var(--s);
+  font-weight: 550;
+}
 .wrong :is(input, select, textarea) { border-color: var(--bad) !important; }
 .with-unit { position: relative; }
 .with-unit input { padding-inline-end: 4.5rem; }
-.unit { position: absolute; inset-inline-end: .75rem; top: 0; bottom: 0; display: grid; align-items: center; color: var(--muted); font-size: var(--s); pointer-events: none; }
+.unit {
+  position: absolute; inset-inline-end: .75rem; top: 0; bottom: 0; display: grid; align-items: center;
+  color: var(--muted); font-size: var(--s); pointer-events: none;
+}
 .radios { display: flex; flex-wrap: wrap; gap: .5rem; margin-top: .3125rem; }
-.pill { padding-inline: .75rem; border: 1px solid var(--edge); border-radius: var(--round); min-height: var(--control); }
+.pill {
+  padding-inline: .75rem; border: 1px solid var(--edge); border-radius: var(--round);
+  min-height: var(--control);
+}
 .pill:has(:checked) { background: var(--accent-soft); border-color: var(--accent); }
-.error-summary { padding: 1rem 1.25rem; border: 2px solid var(--bad); border-radius: var(--r); background: var(--bad-soft); }
-.error-summary :is(h2, a) { display: flex; gap: .5rem; align-items: center; min-height: 1.75rem; color: var(--bad); }
-.review-list > div { display: grid; grid-template-columns: 11rem 1fr auto; gap: 0 1rem; align-items: center; padding-block: .375rem; border-bottom: 1px solid var(--line); }
-.setting { display: grid; grid-template-columns: 1fr minmax(auto, 14rem); gap: .75rem 1.5rem; align-items: center; }
+.error-summary {
+  padding: 1rem 1.25rem; border: 2px solid var(--bad); border-radius: var(--r);
+  background: var(--bad-soft);
+}
+.error-summary :is(h2, a) {
+  display: flex; gap: .5rem; align-items: center; min-height: 1.75rem; color: var(--bad);
+}
+.review-list > div {
+  display: grid; grid-template-columns: 11rem 1fr auto; gap: 0 1rem; align-items: center;
+  padding-block: .375rem; border-bottom: var(--rule);
+}
+.setting {
+  display: grid; grid-template-columns: 1fr minmax(auto, 14rem); gap: .75rem 1.5rem; align-items: center;
+}
 .setting .hint { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; }
-[role="switch"] { appearance: none; width: 2.75rem; height: 1.625rem; border-radius: 99px; background: var(--edge); display: grid; padding: .1875rem; cursor: pointer; }
+[role="switch"] {
+  appearance: none; width: 2.75rem; height: 1.625rem; border-radius: 99px; background: var(--edge);
+  display: grid; padding: .1875rem; cursor: pointer;
+}
 [role="switch"]::after { content: ""; width: 1.25rem; border-radius: 50%; background: var(--surface); }
 [role="switch"]:checked { background: var(--accent); justify-items: end; }
 
@@ -6063,7 +6703,9 @@ dialog .form-body { border: 0; padding: 0; }
   .review-list > div { grid-template-columns: 1fr auto; }
   .review-list dt { grid-column: 1 / -1; }
   .setting { grid-template-columns: minmax(0, 1fr); }
-  dialog { width: 100vw; max-width: none; height: 100vh; max-height: none; margin: 0; border: 0; border-radius: 0; }
+  dialog {
+    width: 100vw; max-width: none; height: 100vh; max-height: none; margin: 0; border: 0; border-radius: 0;
+  }
 }
 @media (prefers-reduced-motion: no-preference) {
   .button, .tile, .card, .ticket, .nav-item { transition: background-color .15s, border-color .15s; }
@@ -6071,13 +6713,18 @@ dialog .form-body { border: 0; padding: 0; }
   @keyframes pulse { from { opacity: .5; } }
 }
 @media (forced-colors: active) {
-  .badge, .event, .nav-item[aria-current], .segmented :checked + span, .pill:has(:checked) { border: 1px solid; }
+  .badge, .event, .nav-item[aria-current], .segmented :checked + span, .pill:has(:checked) {
+    border: 1px solid;
+  }
   .fill, .span-bar, .dot, .pip, .swatch, .ring, .stroke, [role="switch"] { forced-color-adjust: none; }
 }
 @media print {
   :root { color-scheme: light !important; }
   .review { position: static; background: none; color: #000; }
-  .review-controls, .review-toggle, .flow, .top, .toolbar, .actions, .toasts, .skip, .back, .pager, .button, td.end { display: none !important; }
+  .review-controls, .review-toggle, .flow, .top, .toolbar, .actions, .toasts, .skip, .back, .pager, .button,
+  td.end {
+    display: none !important;
+  }
   .frame, .detail, .with-side { display: block; }
   .mark { position: fixed; top: 0; inset-inline-end: 0; }
   .block, .card, tr { break-inside: avoid; margin-bottom: .75rem; }
@@ -6086,16 +6733,27 @@ dialog .form-body { border: 0; padding: 0; }
 
 SHELF_CSS = r"""
 /* The pages around prototypes: variants side by side, and the gallery. */
-.shelf-bar { position: sticky; top: 0; z-index: 3; padding: .5rem clamp(1rem, 4vw, 3rem); background: #16181c; color: #f2f3f5; font-size: var(--t-xs); }
+.shelf-bar {
+  position: sticky; top: 0; z-index: 3; padding: .5rem clamp(1rem, 4vw, 3rem); background: #16181c;
+  color: #f2f3f5; font-size: var(--t-xs);
+}
 .mark { display: flex; align-items: center; gap: .5rem; font-weight: 600; min-height: 1.5rem; }
-.mark-sign { width: .625rem; height: .625rem; border-radius: 2px; background: #ffc940; transform: rotate(45deg); }
+.mark-sign {
+  width: .625rem; height: .625rem; border-radius: 2px; background: #ffc940; transform: rotate(45deg);
+}
 .shelf { max-width: 90rem; margin-inline: auto; padding: var(--s7) clamp(1rem, 4vw, 3rem); }
 .eyebrow { color: var(--accent-ink); font-size: var(--t-s); font-weight: 650; }
 h1 { font-size: clamp(1.75rem, 4vw, 2.75rem); letter-spacing: -.02em; margin-block: .25rem .75rem; }
 .brief { max-width: 70ch; color: var(--muted); font-size: var(--t-l); }
-.answers { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: 2rem; margin-top: var(--s7); }
+.answers {
+  display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: 2rem;
+  margin-top: var(--s7);
+}
 .answers > li { display: grid; }
-.answer { display: flex; flex-direction: column; gap: 1rem; padding: 1.25rem; background: var(--surface); border: 1px solid var(--line); border-radius: 14px; position: relative; }
+.answer {
+  display: flex; flex-direction: column; gap: 1rem; padding: 1.25rem; background: var(--surface);
+  border: 1px solid var(--line); border-radius: 14px; position: relative;
+}
 .answer:hover { border-color: var(--accent); box-shadow: var(--lift); }
 .answer h2 { font-size: 1.25rem; line-height: 1.3; }
 .answer h2 a { color: var(--ink); text-decoration: none; }
@@ -6106,16 +6764,25 @@ h1 { font-size: clamp(1.75rem, 4vw, 2.75rem); letter-spacing: -.02em; margin-blo
 .letter { color: var(--accent-ink); font-size: var(--t-s); font-weight: 650; }
 .why, .cost { color: var(--muted); font-size: var(--t-s); }
 .cost b { color: var(--ink); font-weight: 600; }
-.axes { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .75rem 1rem; margin-top: auto; padding-top: 1rem; border-top: 1px solid var(--line); font-size: var(--t-s); }
+.axes {
+  display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .75rem 1rem; margin-top: auto;
+  padding-top: 1rem; border-top: 1px solid var(--line); font-size: var(--t-s);
+}
 .axes dt { color: var(--muted); font-size: var(--t-xs); }
 .axes dd { font-weight: 550; }
 .letters { display: flex; gap: .5rem; margin-top: auto; position: relative; z-index: 1; }
-.letters a { display: grid; place-items: center; min-width: 2rem; min-height: 2rem; border: 1px solid var(--edge); border-radius: 8px; text-decoration: none; font-weight: 600; font-size: var(--t-s); }
+.letters a {
+  display: grid; place-items: center; min-width: 2rem; min-height: 2rem; border: 1px solid var(--edge);
+  border-radius: 8px; text-decoration: none; font-weight: 600; font-size: var(--t-s);
+}
 .letters a:hover { background: var(--accent-soft); }
 .clip { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 .home { display: inline-block; padding-block: .25rem; font-size: var(--t-s); }
 /* A sketch of a variant's first screen: b is the menu, each i a piece of content. */
-.sketch { display: grid; grid-template: 1fr / 22% 1fr; height: 11rem; border-radius: 8px; overflow: hidden; background: var(--bg); border: 1px solid var(--line); }
+.sketch {
+  display: grid; grid-template: 1fr / 22% 1fr; height: 11rem; border-radius: 8px; overflow: hidden;
+  background: var(--bg); border: 1px solid var(--line);
+}
 .sketch b { background: var(--nav); }
 .sketch[data-layout="topbar"] { grid-template: 18% 1fr / 1fr; }
 .sketch[data-layout="topbar"] b { background: var(--surface); border-bottom: 3px solid var(--accent); }
@@ -6123,7 +6790,9 @@ h1 { font-size: clamp(1.75rem, 4vw, 2.75rem); letter-spacing: -.02em; margin-blo
 .sketch span { display: grid; gap: 6px; padding: 14px; grid-template: repeat(6, 1fr) / 1fr; }
 .sketch i { background: var(--surface); border: 1px solid var(--line); border-radius: 3px; }
 .sketch i:first-child { background: var(--accent); border-color: var(--accent); width: 40%; }
-.sketch[data-main="board"] span { grid-template: 12% repeat(2, 1fr) / repeat(3, 1fr); grid-auto-flow: column; }
+.sketch[data-main="board"] span {
+  grid-template: 12% repeat(2, 1fr) / repeat(3, 1fr); grid-auto-flow: column;
+}
 .sketch[data-main="board"] i:first-child { grid-column: 1 / -1; }
 .sketch[data-main="cards"] span { grid-template: 12% repeat(2, 1fr) / repeat(3, 1fr); }
 .sketch[data-main="cards"] i:first-child { grid-column: 1 / -1; }
@@ -6135,19 +6804,24 @@ h1 { font-size: clamp(1.75rem, 4vw, 2.75rem); letter-spacing: -.02em; margin-blo
 .sketch[data-main="timeline"] i:nth-child(4) { margin-inline: 45% 15%; background: var(--accent-soft); }
 .sketch[data-main="timeline"] i:nth-child(n+5) { margin-inline: 60% 5%; background: var(--accent-soft); }
 .sketch[data-main="inbox"] span { grid-template: repeat(5, 1fr) / 38% 1fr; }
-.sketch[data-main="inbox"] i:first-child { width: auto; grid-area: 1 / 2 / -1 / 3; background: var(--accent-soft); border-color: var(--line); }
+.sketch[data-main="inbox"] i:first-child {
+  width: auto; grid-area: 1 / 2 / -1 / 3; background: var(--accent-soft); border-color: var(--line);
+}
 .sketch[data-main="form"] span { grid-template: repeat(6, 1fr) / minmax(0, 60%); justify-content: center; }
 .sketch[data-main="form"] i:first-child { order: 1; }
 @media (prefers-reduced-motion: no-preference) { .answer { transition: box-shadow .2s, border-color .2s; } }
 @media (forced-colors: active) { .sketch b { background: CanvasText; } }
-@media print { .shelf-bar { position: static; background: none; color: #000; border-bottom: 1px solid; } .answer { break-inside: avoid; } }
+@media print {
+  .shelf-bar { position: static; background: none; color: #000; border-bottom: 1px solid;
+  } .answer { break-inside: avoid; };
+}
 """
 
 # The interface's words by language; a language that is not there gets the first.
 PAGE_WORDS = r"""
 {
 "en": {
-"mark": "Prototype \u00b7 fictional data", "review": "Review", "role": "Role", "flow": "Flow",
+"mark": "Prototype · fictional data", "review": "Review", "role": "Role", "flow": "Flow",
 "no_flow": "No flow", "state": "State", "state_normal": "Normal", "state_empty": "Empty",
 "state_loading": "Loading", "state_error": "Error", "state_many": "Many rows", "mode": "Colours",
 "mode_auto": "As the device", "mode_light": "Light", "mode_dark": "Dark", "reset": "Reset",
@@ -6157,61 +6831,58 @@ PAGE_WORDS = r"""
 "overdue": "Overdue", "today": "Today", "this_week": "This week", "next_30_days": "Next 30 days",
 "search_in": "Search {plural}", "search_and_filter": "Search and filter",
 "clear_filters": "Clear search and filters", "filters_cleared": "Search and filters cleared",
-"count_of": "{shown} of {all}", "new_one": "New {label}", "new_on": "New {label} on {day}",
-"open": "Open", "edit": "Edit", "delete": "Delete", "mark_as": "Mark as {value}",
-"actions_for": "Actions for {title}", "undo": "Undo", "undone": "Change undone", "dismiss": "Dismiss",
-"close": "Close", "open_page": "Open as a page", "changed_to": "{field} set to {value}",
+"count_of": "{shown} of {all}", "new_one": "New {label}", "new_on": "New {label} on {day}", "open": "Open",
+"edit": "Edit", "delete": "Delete", "mark_as": "Mark as {value}", "actions_for": "Actions for {title}",
+"undo": "Undo", "undone": "Change undone", "dismiss": "Dismiss", "close": "Close",
+"open_page": "Open as a page", "changed_to": "{field} set to {value}",
 "changed": "{title}: {field} is now {value}", "deleted": "{title} deleted", "saved": "{title} saved",
 "created": "{title} created", "log_edited": "Edited", "log_created": "Created",
-"nothing_yet": "No {plural} yet",
-"nothing_yet_hint": "As soon as there are {plural}, they show up here.",
+"nothing_yet": "No {plural} yet", "nothing_yet_hint": "As soon as there are {plural}, they show up here.",
 "nothing_found": "Nothing matches", "nothing_found_hint": "Try another word, or take a filter away.",
 "loading": "Loading", "error_title": "This could not be loaded",
 "error_text": "The connection was lost on the way. Nothing that you entered is gone.",
 "try_again": "Try again", "sort_by": "Sort by", "usual_order": "Usual order",
 "ascending": "{label}, ascending", "descending": "{label}, descending",
 "sort_hint": "The buttons in the column headings sort.", "pages": "Pages",
-"page_of": "{from}\u2013{to} of {all}", "previous": "Previous", "next": "Next",
-"show_more": "Show {count} more", "view_all": "View all {count}", "unread": "{count} unread",
-"unread_mark": "unread", "choose_one": "Choose one on the list to read it",
-"mark_unread": "Mark as unread", "open_record": "Open record", "column": "{name}, {count}",
-"column_empty": "Nothing here", "move_card": "Move {title}", "moved": "{title} moved to {value}",
-"view": "View", "month": "Month", "week": "Week", "agenda": "Agenda", "earlier": "Earlier",
-"later": "Later", "more_events": "{count} more", "free": "Free", "all_day": "All day",
-"nothing_in": "Nothing in {range}", "nothing_in_hint": "Go earlier or later, or take a filter away.",
-"zoom": "Zoom", "two_weeks": "Two weeks", "quarter": "Quarter", "key_facts": "Key facts", "add": "Add",
-"history": "History", "no_history": "No changes in this session.",
-"not_there": "This {label} is not there",
+"page_of": "{from}–{to} of {all}", "previous": "Previous", "next": "Next", "view_all": "View all {count}",
+"unread": "{count} unread", "unread_mark": "unread", "choose_one": "Choose one on the list to read it",
+"mark_unread": "Mark as unread", "column": "{name}, {count}", "column_empty": "Nothing here",
+"move_card": "Move {title}", "moved": "{title} moved to {value}", "view": "View", "month": "Month",
+"week": "Week", "agenda": "Agenda", "earlier": "Earlier", "later": "Later", "more_events": "{count} more",
+"free": "Free", "all_day": "All day", "nothing_in": "Nothing in {range}",
+"nothing_in_hint": "Go earlier or later, or take a filter away.", "zoom": "Zoom", "two_weeks": "Two weeks",
+"quarter": "Quarter", "key_facts": "Key facts", "add": "Add", "history": "History",
+"no_history": "No changes in this session.", "not_there": "This {label} is not there",
 "not_there_hint": "It may have been deleted, or the link is from other data.",
 "refused": "Not for this role",
 "refused_hint": "{role} may not see or change this. Choose another role in the review bar.",
 "to_start": "To the start", "edit_title": "Edit {title}",
-"required_note": "Fields marked with * are required.", "create": "Create {label}",
-"save": "Save {label}", "cancel": "Cancel", "continue": "Continue", "back": "Back",
-"check_answers": "Check and send", "progress": "Progress", "change": "Change",
-"change_field": "Change {field}", "choose": "Choose \u2026", "tags_hint": "Separate with commas",
-"minutes": "min", "between": "Between {low} and {high}", "at_least": "At least {low}",
-"at_most": "At most {high}", "missing": "{label} is missing",
+"required_note": "Fields marked with * are required.", "create": "Create {label}", "save": "Save {label}",
+"cancel": "Cancel", "continue": "Continue", "back": "Back", "check_answers": "Check and send",
+"progress": "Progress", "change": "Change", "change_field": "Change {field}", "choose": "Choose …",
+"tags_hint": "Separate with commas", "minutes": "min", "between": "Between {low} and {high}",
+"at_least": "At least {low}", "at_most": "At most {high}", "missing": "{label} is missing",
 "bad_email": "{label} must look like name@example.com", "bad_url": "{label} must start with https://",
 "bad_number": "{label} must be a number", "bad_date": "{label} must be a full date",
 "too_small": "{label} must be at least {low}", "too_big": "{label} must be at most {high}",
 "problem_title": "Please check what you entered", "not_saved": "It could not be saved",
 "not_saved_hint": "What you entered is still here. Try again in a moment.", "value": "Value",
-"others": "Others", "as_table": "Show as table", "total": "Total", "average": "Average",
-"count": "Count", "share": "Share", "all_clear": "All clear", "number_of": "Number of {plural}",
-"all_time": "All time", "this_month": "This month", "past_90": "Past 90 days", "this_year": "This year",
-"print": "Print", "group_by": "Group by", "measure": "Measure", "period": "Period", "chart": "Chart",
-"bars": "Bars", "over_time": "Over time", "by": "By {field}", "the_numbers": "The numbers",
-"csv": "Export CSV", "exported": "{name} exported", "settings_note": "Changes are kept at once.",
-"no_settings": "No settings", "no_settings_hint": "The brief names no numbers or limits.",
-"from_brief": "From the brief: \u201c{words}\u201d", "was": "It was {value}",
-"marks": "Marks {records}",
+"others": "Others", "as_table": "Show as table", "total": "Total", "average": "Average", "count": "Count",
+"share": "Share", "all_clear": "All clear", "number_of": "Number of {plural}", "all_time": "All time",
+"this_month": "This month", "past_90": "Past 90 days", "this_year": "This year", "print": "Print",
+"group_by": "Group by", "measure": "Measure", "period": "Period", "chart": "Chart", "bars": "Bars",
+"over_time": "Over time", "by": "By {field}", "the_numbers": "The numbers", "csv": "Export CSV",
+"exported": "{name} exported", "settings_note": "Changes are kept at once.", "no_settings": "No settings",
+"no_settings_hint": "The brief names no numbers or limits.", "from_brief": "From the brief: “{words}”",
+"was": "It was {value}", "marks": "Marks {count} records",
 "tone_bad": "overdue|reject|fail|lost|block|urgent|critical|breach|expired|missed|damag|no.show|disput|exceed|major|unsafe|high\\b",
 "tone_good": "done|complete|paid|approv|active|resolv|deliver|accept|won\\b|available|ready|confirm|signed|cleared|passed|live\\b|return|hired|enrol|fulfil|vetted|repaired|publish",
 "tone_warn": "wait|pending|hold|risk|due|review|partial|draft|suspend|snooz|expiring|low stock|medium|moderate|maintenance|quarantine",
 "tone_info": "progress|schedul|sent|open|assign|submit|process|plan|under|transit|started|triag|contact|quali|checked|loan|shipped|book|new\\b",
 "tone_plain": "cancel|closed|archiv|retired|void|inactive|withdrawn|low\\b|normal|left|declin",
-"closing": "^(done|completed?|closed|paid|cancell?ed|resolved|rejected|returned|archived|delivered|void|won|lost|ended|retired|expired|declined|withdrawn|refunded|invoiced|left|no.show|hired|implemented|reimbursed)$"
+"closing": "^(done|completed?|closed|paid|cancell?ed|resolved|rejected|returned|archived|delivered|void|won|lost|ended|retired|expired|declined|withdrawn|refunded|invoiced|left|no.show|hired|implemented|reimbursed)$",
+"week_start": "1", "due": "due|deadline|expir|until|respond|renew|deliver|return|back|needed",
+"lead_date": "due|deadline|expir|until|renew|schedul|appoint|start|when"
 }
 }
 """
@@ -6219,83 +6890,67 @@ PAGE_WORDS = r"""
 # Drawings on a grid of 24, stroked: first the names that a blueprint may use (ICONS), then the page's own.
 PAGE_ICONS = r"""
 {
-"person": "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4.5 20.500c.8-3.8 3.8-5.5 7.5-5.500s6.7 1.7 7.5 5.5",
-"people": "M9 11.500a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7ZM2.5 19.500c.6-3.4 3.2-5 6.5-5s5.9 1.6 6.5 5M16 4.800a3.5 3.5 0 0 1 0 6.500M18 14.900c1.9.7 3.1 2.2 3.5 4.6",
-"building": "M5 21V5.500L13 3v18M13 9l6 2v10M3 21h18M8 9h2M8 13h2M8 17h2M16 14v.01M16 17v.01",
+"person": "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4.5 20.5c.8-3.8 3.8-5.5 7.5-5.5s6.7 1.7 7.5 5.5",
+"people": "M9 11.5a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7ZM2.5 19.5c.6-3.4 3.2-5 6.5-5s5.9 1.6 6.5 5M16 4.800a3.5 3.5 0 0 1 0 6.5M18 14.900c1.9.7 3.1 2.2 3.5 4.6",
+"building": "M5 21V5.5L13 3v18M13 9l6 2v10M3 21h18M8 9h2M8 13h2M8 17h2M16 14v.01M16 17v.01",
 "briefcase": "M4 8h16v11H4ZM9 8V5h6v3M4 13h16M12 12v2",
-"box": "M12 3l8 4.500v9L12 21l-8-4.500v-9ZM4 7.500l8 4.5 8-4.500M12 12v9",
-"cart": "M3 4h2.500l2 11.500h10l2-8H6.200M9 20a1 1 0 1 0 0-2 1 1 0 0 0 0 2ZM16.5 20a1 1 0 1 0 0-2 1 1 0 0 0 0 2Z",
-"card": "M3 6h18v12H3ZM3 10h18M7 14.500h4",
-"coin": "M12 20.500a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM14.5 9.300c-.5-1-1.4-1.5-2.5-1.5-1.5 0-2.6.8-2.6 2 0 3 5.3 1.5 5.3 4.4 0 1.3-1.2 2.1-2.7 2.1-1.2 0-2.2-.5-2.7-1.500M12 6.300v1.500M12 16.300v1.5",
-"file": "M6 3h8l4 4v14H6ZM14 3v4h4M9 12h6M9 16h6",
-"folder": "M3 6h6l2 2.500h10V19H3Z",
-"check": "M4.5 12.500l5 5L19.5 7",
-"flag": "M6 21V4M6 4.500c4-2 7 2 12 0v9c-5 2-8-2-12 0",
-"calendar": "M4 6h16v14H4ZM4 10.500h16M8.5 3.500v4M15.5 3.500v4",
-"clock": "M12 20.500a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM12 7.500V12l3 2.5",
-"bell": "M6 16.500V11a6 6 0 0 1 12 0v5.500l1.5 1.500h-15ZM10 20.500h4",
-"chat": "M4 5h16v11h-8.500L7 20v-4H4Z",
-"mail": "M3 6h18v12.500H3ZM3.5 6.500L12 13l8.5-6.5",
-"phone": "M6 3.500h3l1.5 4.5-2 1.500c1 2.5 3.5 5 6 6l1.5-2 4.5 1.500v3c0 1-.8 2-2 2C10.5 20 4 13.5 4 5.500c0-1.2 1-2 2-2Z",
-"map": "M12 21c4.5-4.8 6.5-8 6.5-11a6.5 6.5 0 0 0-13 0c0 3 2 6.2 6.5 11ZM12 12.500a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Z",
-"truck": "M2.5 6h11v10.500h-11ZM13.5 10h4l3.5 3.500v3h-7.500M7 19a1.8 1.8 0 1 0 0-3.600A1.8 1.8 0 0 0 7 19ZM17 19a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.600Z",
-"car": "M3.5 16.500v-4l2-1 2-4.500h9l2 4.5 2 1v4ZM6 16.500v2M18 16.500v2M6 11.500h12M7 14v.01M17 14v.01",
-"wrench": "M19.8 8.300a5 5 0 0 1-6.5 6L7.5 20 4 16.500l5.7-5.800a5 5 0 0 1 6-6.500L12.8 7.100l.6 3.5 3.5.6Z",
-"gear": "M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM12 18.500a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13ZM12 2.500v3M12 18.500v3M2.5 12h3M18.5 12h3M5.3 5.300l2.1 2.100M16.6 16.600l2.1 2.100M5.3 18.700l2.1-2.100M16.6 7.400l2.1-2.1",
+"box": "M12 3l8 4.5v9L12 21l-8-4.5v-9ZM4 7.5l8 4.5 8-4.5M12 12v9",
+"cart": "M3 4h2.5l2 11.5h10l2-8H6.200M9 20a1 1 0 1 0 0-2 1 1 0 0 0 0 2ZM16.5 20a1 1 0 1 0 0-2 1 1 0 0 0 0 2Z",
+"card": "M3 6h18v12H3ZM3 10h18M7 14.5h4",
+"coin": "M12 20.5a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM14.5 9.300c-.5-1-1.4-1.5-2.5-1.5-1.5 0-2.6.8-2.6 2 0 3 5.3 1.5 5.3 4.4 0 1.3-1.2 2.1-2.7 2.1-1.2 0-2.2-.5-2.7-1.5M12 6.300v1.5M12 16.300v1.5",
+"file": "M6 3h8l4 4v14H6ZM14 3v4h4M9 12h6M9 16h6", "folder": "M3 6h6l2 2.5h10V19H3Z",
+"check": "M4.5 12.5l5 5L19.5 7", "flag": "M6 21V4M6 4.5c4-2 7 2 12 0v9c-5 2-8-2-12 0",
+"calendar": "M4 6h16v14H4ZM4 10.5h16M8.5 3.5v4M15.5 3.5v4",
+"clock": "M12 20.5a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM12 7.5V12l3 2.5",
+"bell": "M6 16.5V11a6 6 0 0 1 12 0v5.5l1.5 1.5h-15ZM10 20.5h4", "chat": "M4 5h16v11h-8.5L7 20v-4H4Z",
+"mail": "M3 6h18v12.5H3ZM3.5 6.5L12 13l8.5-6.5",
+"phone": "M6 3.5h3l1.5 4.5-2 1.5c1 2.5 3.5 5 6 6l1.5-2 4.5 1.5v3c0 1-.8 2-2 2C10.5 20 4 13.5 4 5.5c0-1.2 1-2 2-2Z",
+"map": "M12 21c4.5-4.8 6.5-8 6.5-11a6.5 6.5 0 0 0-13 0c0 3 2 6.2 6.5 11ZM12 12.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Z",
+"truck": "M2.5 6h11v10.5h-11ZM13.5 10h4l3.5 3.5v3h-7.5M7 19a1.8 1.8 0 1 0 0-3.600A1.8 1.8 0 0 0 7 19ZM17 19a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.600Z",
+"car": "M3.5 16.5v-4l2-1 2-4.5h9l2 4.5 2 1v4ZM6 16.5v2M18 16.5v2M6 11.5h12M7 14v.01M17 14v.01",
+"wrench": "M19.8 8.300a5 5 0 0 1-6.5 6L7.5 20 4 16.5l5.7-5.800a5 5 0 0 1 6-6.5L12.8 7.100l.6 3.5 3.5.6Z",
+"gear": "M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM12 18.5a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13ZM12 2.5v3M12 18.5v3M2.5 12h3M18.5 12h3M5.3 5.300l2.1 2.100M16.6 16.600l2.1 2.100M5.3 18.700l2.1-2.100M16.6 7.400l2.1-2.1",
 "chart": "M4 20h16M7 16v-5M12 16V5M17 16V8",
 "heart": "M12 20C6 15.5 3.5 12.3 3.5 9a4.3 4.3 0 0 1 8.5-1 4.3 4.3 0 0 1 8.5 1c0 3.3-2.5 6.5-8.5 11Z",
 "leaf": "M5 19C4 9.5 9.5 4.5 20 5c.5 10-4.5 15-12 14M4.5 21c1-5 4-8.5 9-10.5",
-"paw": "M12 12.500c2.5 0 5 3.5 5 5.5 0 1.5-1 2-2.2 2-1 0-1.7-.5-2.8-.5s-1.8.5-2.8.5c-1.2 0-2.2-.5-2.2-2 0-2 2.5-5.5 5-5.500ZM5 12.500a1.5 2 0 1 0 0-4 1.5 2 0 0 0 0 4ZM9.3 8.500a1.5 2 0 1 0 0-4 1.5 2 0 0 0 0 4ZM14.7 8.500a1.5 2 0 1 0 0-4 1.5 2 0 0 0 0 4ZM19 12.500a1.5 2 0 1 0 0-4 1.5 2 0 0 0 0 4Z",
-"book": "M12 6.500C10 5 7 4.5 4 5v13.500c3-.5 6 0 8 1.5 2-1.5 5-2 8-1.500V5c-3-.5-6 0-8 1.500ZM12 6.500V20",
-"cap": "M2.5 9.500L12 5l9.5 4.500L12 14ZM6.5 11.500V16c2.5 2.5 8.5 2.5 11 0v-4.500M21.5 9.500V15",
-"home": "M4 11l8-7 8 7M6 9.500V20h12V9.500M10 20v-6h4v6",
-"door": "M6 21V3.500h12V21M3.5 21h17M14.5 12v.5",
-"star": "M12 3.500l2.6 5.4 5.9.8-4.3 4.1 1 5.900L12 16.900l-5.2 2.8 1-5.9-4.3-4.1 5.9-.8Z",
-"shield": "M12 3l7.5 3v5.500c0 4.5-3 7.8-7.5 9.5-4.5-1.7-7.5-5-7.5-9.500V6ZM8.5 12l2.5 2.5 4.5-5",
-"flask": "M9 3.500h6M10 3.500v6L4.5 19c-.5 1 0 1.5 1 1.500h13c1 0 1.5-.5 1-1.500L14 9.500v-6M7.5 15h9",
-"food": "M4.5 3v4.500a2.5 2.5 0 0 0 5 0V3M7 3v18M17 21v-7c-2 0-3-1.5-3-5s1.5-6 3-6Z",
-"ball": "M12 20.500a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM12 8.500l3.5 2.5-1.3 4H9.800L8.5 11ZM12 3.500v5M3.8 10l4.7 1M7 19l2.8-4M17 19l-2.8-4M20.2 10l-4.7 1",
-"tag": "M4 4h8l8.5 8.5-8 8L4 12ZM8.5 8.500v.01",
-"link": "M10 14a4 4 0 0 0 5.7 0l3.5-3.500a4 4 0 0 0-5.7-5.700l-1 1M14 10a4 4 0 0 0-5.7 0l-3.5 3.500a4 4 0 0 0 5.7 5.700l1-1",
-"circle": "M12 19a7 7 0 1 0 0-14 7 7 0 0 0 0 14Z",
-"blank": "M0 0",
-"search": "M11 17.500a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13ZM16 16l4.5 4.5",
-"plus": "M12 5v14M5 12h14",
-"close": "M6 6l12 12M18 6L6 18",
-"next": "M9 5l7 7-7 7",
-"previous": "M15 5l-7 7 7 7",
-"down": "M6 9l6 6 6-6",
-"up": "M6 15l6-6 6 6",
-"sort": "M8 10l4-4 4 4M8 14l4 4 4-4",
-"menu": "M4 7h16M4 12h16M4 17h16",
-"more": "M5 12h.01M12 12h.01M19 12h.01",
-"filter": "M4 6h16M7 12h10M10 18h4",
-"edit": "M4 20l1-4.500L16 4.5 19.5 8l-11 11ZM13.5 7L17 10.5",
-"trash": "M5 7h14M9 7V4.500h6V7M7 7l1 13h8l1-13M10.5 11v5.500M13.5 11v5.5",
-"move": "M4 12h15M14 7l5 5-5 5",
-"download": "M12 4v11M7 10.500l5 5 5-5M5 20h14",
-"print": "M7 9V4h10v5M7 17H4V9h16v8h-3M7 14h10v6H7Z",
-"undo": "M8 5L4 9l4 4M4 9h10a5.5 5.5 0 0 1 0 11h-4",
-"alert": "M12 4l9 16H3ZM12 10v4.500M12 17v.01",
+"paw": "M12 12.5c2.5 0 5 3.5 5 5.5 0 1.5-1 2-2.2 2-1 0-1.7-.5-2.8-.5s-1.8.5-2.8.5c-1.2 0-2.2-.5-2.2-2 0-2 2.5-5.5 5-5.5ZM5 12.5a1.5 2 0 1 0 0-4 1.5 2 0 0 0 0 4ZM9.3 8.5a1.5 2 0 1 0 0-4 1.5 2 0 0 0 0 4ZM14.7 8.5a1.5 2 0 1 0 0-4 1.5 2 0 0 0 0 4ZM19 12.5a1.5 2 0 1 0 0-4 1.5 2 0 0 0 0 4Z",
+"book": "M12 6.5C10 5 7 4.5 4 5v13.5c3-.5 6 0 8 1.5 2-1.5 5-2 8-1.5V5c-3-.5-6 0-8 1.5ZM12 6.5V20",
+"cap": "M2.5 9.5L12 5l9.5 4.5L12 14ZM6.5 11.5V16c2.5 2.5 8.5 2.5 11 0v-4.5M21.5 9.5V15",
+"home": "M4 11l8-7 8 7M6 9.5V20h12V9.5M10 20v-6h4v6", "door": "M6 21V3.5h12V21M3.5 21h17M14.5 12v.5",
+"star": "M12 3.5l2.6 5.4 5.9.8-4.3 4.1 1 5.900L12 16.900l-5.2 2.8 1-5.9-4.3-4.1 5.9-.8Z",
+"shield": "M12 3l7.5 3v5.5c0 4.5-3 7.8-7.5 9.5-4.5-1.7-7.5-5-7.5-9.5V6ZM8.5 12l2.5 2.5 4.5-5",
+"flask": "M9 3.5h6M10 3.5v6L4.5 19c-.5 1 0 1.5 1 1.5h13c1 0 1.5-.5 1-1.5L14 9.5v-6M7.5 15h9",
+"food": "M4.5 3v4.5a2.5 2.5 0 0 0 5 0V3M7 3v18M17 21v-7c-2 0-3-1.5-3-5s1.5-6 3-6Z",
+"ball": "M12 20.5a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM12 8.5l3.5 2.5-1.3 4H9.800L8.5 11ZM12 3.5v5M3.8 10l4.7 1M7 19l2.8-4M17 19l-2.8-4M20.2 10l-4.7 1",
+"tag": "M4 4h8l8.5 8.5-8 8L4 12ZM8.5 8.5v.01",
+"link": "M10 14a4 4 0 0 0 5.7 0l3.5-3.5a4 4 0 0 0-5.7-5.700l-1 1M14 10a4 4 0 0 0-5.7 0l-3.5 3.5a4 4 0 0 0 5.7 5.700l1-1",
+"circle": "M12 19a7 7 0 1 0 0-14 7 7 0 0 0 0 14Z", "blank": "M0 0",
+"search": "M11 17.5a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13ZM16 16l4.5 4.5", "plus": "M12 5v14M5 12h14",
+"close": "M6 6l12 12M18 6L6 18", "next": "M9 5l7 7-7 7", "previous": "M15 5l-7 7 7 7",
+"down": "M6 9l6 6 6-6", "up": "M6 15l6-6 6 6", "sort": "M8 10l4-4 4 4M8 14l4 4 4-4",
+"menu": "M4 7h16M4 12h16M4 17h16", "more": "M4.5 12h1M11.5 12h1M18.5 12h1",
+"filter": "M4 6h16M7 12h10M10 18h4", "edit": "M4 20l1-4.5L16 4.5 19.5 8l-11 11ZM13.5 7L17 10.5",
+"trash": "M5 7h14M9 7V4.5h6V7M7 7l1 13h8l1-13M10.5 11v5.5M13.5 11v5.5", "move": "M4 12h15M14 7l5 5-5 5",
+"download": "M12 4v11M7 10.5l5 5 5-5M5 20h14", "print": "M7 9V4h10v5M7 17H4V9h16v8h-3M7 14h10v6H7Z",
+"undo": "M8 5L4 9l4 4M4 9h10a5.5 5.5 0 0 1 0 11h-4", "alert": "M12 4l9 16H3ZM12 10v4.5M12 17v.01",
 "expand": "M14 4h6v6M20 4l-7 7M10 20H4v-6M4 20l7-7",
 "dashboard": "M4 4h7v9H4ZM13 4h7v5h-7ZM13 11h7v9h-7ZM4 15h7v5H4Z",
-"table": "M4 5h16v14H4ZM4 10h16M4 14.500h16M9.5 10v9",
-"cards": "M4 4h7v7H4ZM13 4h7v7h-7ZM4 13h7v7H4ZM13 13h7v7h-7Z",
-"board": "M4 4h4.500v16H4ZM10 4h4.500v11H10ZM16 4h4.500v7H16Z",
-"timeline": "M4 6h9M8 12h9M12 18h8",
-"inbox": "M4 14l3-9h10l3 9v5H4ZM4 14h5l1 2.500h4l1-2.500h5",
-"sliders": "M4 7h9M17 7h3M15 9.500v-5M4 17h3M11 17h9M9 19.500v-5",
-"form": "M6 4h12v16H6ZM9 9h6M9 13h6M9 17h3"
+"board": "M4 4h4.5v16H4ZM10 4h4.5v11H10ZM16 4h4.5v7H16Z", "timeline": "M4 6h9M8 12h9M12 18h8",
+"inbox": "M4 14l3-9h10l3 9v5H4ZM4 14h5l1 2.5h4l1-2.5h5",
+"sliders": "M4 7h9M17 7h3M15 9.5v-5M4 17h3M11 17h9M9 19.5v-5", "form": "M12 5v14M5 12h14",
+"report": "M4 20h16M7 16v-5M12 16V5M17 16V8",
+"settings": "M4 7h9M17 7h3M15 9.5v-5M4 17h3M11 17h9M9 19.5v-5"
 }
 """
 
 PAGE_JS_PARTS: Mapping[str, str] = {
     "dom": r"""
 // Elements are made here and nowhere else: text goes in as text, handlers as listeners, styles as properties.
-// `what` is a tag with its classes, "p.note"; attributes may follow, then children.
+// `what` is a tag (else a span) with its classes, "p.note"; attributes may follow, then children. `mute` hides an
+// element from readers, `key` finds it again after it was drawn anew, `css` sets style properties.
 function el(what, ...rest) {
   const [tag, ...classes] = what.split(".");
-  const node = document.createElement(tag);
+  const node = document.createElement(tag || "span");
   node.classList.add(...classes);
   return fill(node, rest);
 }
@@ -6306,7 +6961,7 @@ function svg(tag, ...rest) {
 
 function fill(node, rest) {
   if (rest[0] && Object.getPrototypeOf(rest[0]) === Object.prototype) setAttributes(node, rest.shift());
-  node.append(...rest.flat(Infinity).filter((child) => child || child === 0));
+  node.append(...rest.flat(Infinity).filter(child => child || child === 0));
   return node;
 }
 
@@ -6315,8 +6970,10 @@ function setAttributes(node, attrs) {
   for (const [name, value] of Object.entries(attrs)) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") node.addEventListener(name.slice(2), value);
-    else if (name === "css") Object.entries(value).forEach((pair) => node.style.setProperty(...pair));
+    else if (name === "css") Object.entries(value).forEach(pair => node.style.setProperty(...pair));
+    else if (name === "class") node.classList.add(...value.split(" ").filter(Boolean));
     else if (name === "key") node.dataset.key = value;
+    else if (name === "mute") node.ariaHidden = "true";
     else if (properties.includes(name)) node[name] = value;
     else node.setAttribute(name, value === true ? "" : value);
   }
@@ -6325,17 +6982,22 @@ function setAttributes(node, attrs) {
 // A drawing of the page's table; a name that is not there gives the circle.
 function icon(name, extra = "") {
   const path = svg("path", { d: app.icons.get(name) || app.icons.get("circle") });
-  return svg("svg", { class: "icon " + extra, viewBox: "0 0 24 24", "aria-hidden": "true" }, path);
+  return svg("svg", { class: "icon " + extra, viewBox: "0 0 24 24", mute: true }, path);
 }
 
 function hidden(text) {
-  return el("span.sr-only", text);
+  return el(".sr-only", text);
 }
 
 // A button, or a link when `act` is an address. With a `label` its icon stands alone.
 function button(text, act, { icon: name, label, kind = "", ...more } = {}) {
   const link = typeof act === "string";
-  const attrs = { class: "button " + kind + (label ? " alone" : ""), "aria-label": label, title: label, ...more };
+  const attrs = {
+    class: "button " + kind + (label ? " alone" : ""),
+    "aria-label": label,
+    title: label,
+    ...more
+  };
   const own = link ? { href: act } : { type: "button", onclick: act };
   return el(link ? "a" : "button", { ...attrs, ...own }, name && icon(name), text && el("span", text));
 }
@@ -6350,14 +7012,21 @@ function byKey(key) {
 
 function say(text) {
   app.live.textContent = "";
-  window.setTimeout(() => { app.live.textContent = text; }, 30);
+  setTimeout(() => {
+    app.live.textContent = text;
+  }, 30);
 }
 
 // A button with a menu behind it. `items` is a function, so that the menu knows the latest state; an item is
 // [text, icon, act, whether it is the current one]. Arrow keys move in the menu, Escape and Tab close it.
-function menuButton(label, items, options) {
-  const opener = button("", null, { label, "aria-haspopup": "menu", "aria-expanded": "false", ...options });
-  opener.addEventListener("click", (event) => {
+function menuButton(label, items, { text, ...options }) {
+  const opener = button(text, null, {
+    label,
+    "aria-haspopup": "menu",
+    "aria-expanded": "false",
+    ...options
+  });
+  opener.addEventListener("click", event => {
     event.stopPropagation();
     const again = app.menu && app.menu.opener === opener;
     closeMenu();
@@ -6367,31 +7036,56 @@ function menuButton(label, items, options) {
 }
 
 function openMenu(opener, items) {
-  const rows = items.map(([text, name, act, current]) => el("button.menu-item", {
-    type: "button", tabindex: -1, role: current === undefined ? "menuitem" : "menuitemradio",
-    "aria-checked": current === undefined ? null : String(current),
-    onclick: () => { closeMenu(); opener.focus(); act(); },
-  }, icon(current ? "check" : name), el("span", text)));
-  const menu = el("div.menu", { role: "menu", "aria-label": opener.textContent || opener.title,
-    onkeydown: (event) => onMenuKey(event, rows, opener) }, rows);
+  const rows = items.map(([text, name, act, current]) =>
+    el(
+      "button.menu-item",
+      {
+        type: "button",
+        tabindex: -1,
+        role: current === undefined ? "menuitem" : "menuitemradio",
+        "aria-checked": current === undefined ? null : String(current),
+        onclick: () => {
+          closeMenu();
+          opener.focus();
+          act();
+        }
+      },
+      icon(current ? "check" : name),
+      el("span", text)
+    )
+  );
+  const menu = el(
+    "div.menu",
+    {
+      role: "menu",
+      "aria-label": opener.textContent || opener.title,
+      onkeydown: event => onMenuKey(event, rows, opener)
+    },
+    rows
+  );
   (opener.closest("dialog") || document.body).append(menu);
   placeMenu(menu, opener.getBoundingClientRect(), menu.getBoundingClientRect());
   opener.setAttribute("aria-expanded", "true");
   app.menu = { menu, opener };
-  (rows.find((row) => row.getAttribute("aria-checked") === "true") || rows[0]).focus();
+  (rows.find(row => row.getAttribute("aria-checked") === "true") || rows[0]).focus();
 }
 
 function placeMenu(menu, box, size) {
-  const most = document.documentElement.clientWidth - size.width - 8;
-  const start = document.documentElement.dir === "rtl" ? box.left : box.right - size.width;
-  const below = box.bottom + size.height + 4 < window.innerHeight;
+  const most = app.root.clientWidth - size.width - 8;
+  const start = app.root.dir === "rtl" ? box.left : box.right - size.width;
+  const below = box.bottom + size.height + 4 < innerHeight;
   menu.style.setProperty("left", Math.max(8, Math.min(most, start)) + "px");
   menu.style.setProperty("top", (below ? box.bottom + 4 : Math.max(8, box.top - size.height - 4)) + "px");
 }
 
 function onMenuKey(event, rows, opener) {
   const place = rows.indexOf(document.activeElement);
-  const moves = new Map([["ArrowDown", place + 1], ["ArrowUp", place - 1], ["Home", 0], ["End", -1]]);
+  const moves = new Map([
+    ["ArrowDown", place + 1],
+    ["ArrowUp", place - 1],
+    ["Home", 0],
+    ["End", -1]
+  ]);
   if (event.key === "Escape" || event.key === "Tab") {
     closeMenu();
     opener.focus();
@@ -6412,21 +7106,45 @@ function closeMenu() {
 }
 
 function segmented(label, name, chosen, choices, choose) {
-  return el("fieldset.segmented", el("legend.sr-only", label), choices.map(([value, text]) => el("label",
-    el("input", { type: "radio", name, value, checked: value === chosen, key: name + value,
-      onchange: () => choose(value) }), el("span", text))));
+  return el(
+    "fieldset.segmented",
+    el("legend.sr-only", label),
+    choices.map(([value, text]) =>
+      el(
+        "label",
+        el("input", {
+          type: "radio",
+          name,
+          value,
+          checked: value === chosen,
+          key: name + value,
+          onchange: () => choose(value)
+        }),
+        el("span", text)
+      )
+    )
+  );
 }
 
 function selectBox(label, id, chosen, choices, choose) {
-  return el("label.select-box", el("span", label), el("select", { id, onchange: (event) => choose(event.target.value) },
-    choices.map(([value, text]) => el("option", { value, selected: value === chosen }, text))));
+  return el(
+    "label.select-box",
+    el("span", label),
+    el(
+      "select",
+      { id, onchange: event => choose(event.target.value) },
+      choices.map(([value, text]) => el("option", { value, selected: value === chosen }, text))
+    )
+  );
 }
 """,
     "format": r"""
 // A word of the interface, with {names} filled in; numbers as the language writes them.
 function t(key, values = {}) {
-  const text = (name) => (typeof values[name] === "number" ? num(values[name]) : values[name]);
-  return (app.words.get(key) || key).replace(/\{(\w+)\}/g, (all, name) => (Object.hasOwn(values, name) ? text(name) : all));
+  const text = name => (typeof values[name] === "number" ? num(values[name]) : values[name]);
+  return (app.words.get(key) || key).replace(/\{(\w+)\}/g, (all, name) =>
+    Object.hasOwn(values, name) ? text(name) : all
+  );
 }
 
 // Intl objects are dear, so each is made once. A language tag that the browser refuses falls back to English.
@@ -6434,7 +7152,11 @@ function intl(kind, options) {
   const key = kind + JSON.stringify(options);
   if (!app.formats.has(key)) {
     let lang = app.lang;
-    try { new Intl.Locale(lang); } catch (error) { lang = "en"; }
+    try {
+      new Intl.Locale(lang);
+    } catch (error) {
+      lang = "en";
+    }
     app.formats.set(key, new Intl[kind](lang, options));
   }
   return app.formats.get(key);
@@ -6459,15 +7181,18 @@ function daysBetween(from, to) {
   return Math.round((toDate(to.slice(0, 10)) - toDate(from.slice(0, 10))) / 86400000);
 }
 
-// The first day of the week by language, 0 for Sunday: a table, because not every browser knows.
+// Weeks start as the words of the language say (0 is Sunday): not every browser knows.
 function startOfWeek(day) {
-  const table = new Map(Object.entries({ ar: 6, fa: 6, he: 0, hi: 0, ja: 0, ko: 0, pt: 0, zh: 0, "en-US": 0, "en-CA": 0 }));
-  const first = [table.get(app.lang), table.get(app.lang.split("-")[0]), 1].find((one) => one !== undefined);
-  return addDays(day, -((toDate(day).getUTCDay() - first + 7) % 7));
+  return addDays(day, -((toDate(day).getUTCDay() - Number(t("week_start")) + 7) % 7));
 }
 
-function formatDate(day, shape = { day: "numeric", month: "short", year: "numeric" }) {
+// The year is left out when it is this one.
+function formatDate(day, shape = { day: "numeric", month: "short", year: yearOf(day) }) {
   return intl("DateTimeFormat", { ...shape, timeZone: "UTC" }).format(toDate(day));
+}
+
+function yearOf(day) {
+  return day.slice(0, 4) === app.today.slice(0, 4) ? undefined : "numeric";
 }
 
 function formatTime(value) {
@@ -6504,7 +7229,7 @@ function percent(part) {
 
 // A number of a field as text; `short` drops the cents, for tiles and axes.
 function figure(value, field, short) {
-  const digits = Number.isInteger(value) || short ? 0 : 2;
+  const digits = short ? 0 : 2;
   const money = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   const unit = (field && field.unit) || "";
   if (field && field.type === "percent") return percent(value / 100);
@@ -6515,14 +7240,17 @@ function figure(value, field, short) {
 }
 
 function duration(minutes) {
-  const say = (value, unit) => num(value, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 0 });
+  const say = (value, unit) =>
+    num(value, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 0 });
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
   return [hours && say(hours, "hour"), (rest || !hours) && say(rest, "minute")].filter(Boolean).join(" ");
 }
 
 // Labels are written as headings; inside a sentence most languages want them small.
 function small(label) {
-  return app.lang.startsWith("de") || /^.[A-Z]/.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1);
+  return app.lang.startsWith("de") || /^.[A-Z]/.test(label)
+    ? label
+    : label.charAt(0).toLowerCase() + label.slice(1);
 }
 
 function capital(value) {
@@ -6535,7 +7263,10 @@ function countOf(entity, count) {
 }
 
 function initials(name) {
-  const words = name.trim().split(/\s+/).map((word) => Array.from(word)[0] || "?");
+  const words = name
+    .trim()
+    .split(/\s+/)
+    .map(word => Array.from(word)[0] || "?");
   return (words[0] + (words.length > 1 ? words[words.length - 1] : "")).toUpperCase();
 }
 
@@ -6549,10 +7280,11 @@ function hue(text) {
     "model": r"""
 // Look-ups over the blueprint. Maps, never plain objects: an id may be "constructor".
 function indexBlueprint(blueprint) {
-  const byId = (items) => new Map(items.map((item) => [item.id, item]));
+  const byId = items => new Map(items.map(item => [item.id, item]));
   for (const group of ["roles", "entities", "screens", "flows"]) app[group] = byId(blueprint[group]);
-  app.fields = new Map(blueprint.entities.map((entity) => [entity.id, byId(entity.fields)]));
+  app.fields = new Map(blueprint.entities.map(entity => [entity.id, byId(entity.fields)]));
   app.blueprint = blueprint;
+  app.navigation = blueprint.navigation;
   app.axes = blueprint.variant.axes;
   app.today = blueprint.asOf;
   app.kinds = new WeakMap();
@@ -6602,34 +7334,45 @@ function isDated(field) {
 }
 
 function ofType(entity, ...types) {
-  return entity.fields.filter((field) => types.includes(field.type));
+  return entity.fields.filter(field => types.includes(field.type));
 }
 
 // The date that a record is mostly asked for: when it is due before when it began.
 function leadDate(entity) {
   const dated = entity.fields.filter(isDated);
-  return dated.find((field) => /due|deadline|expir|until|renew|schedul|appoint|start|when/.test(field.id)) || dated[0];
+  return dated.find(field => new RegExp(t("lead_date")).test(field.id)) || dated[0];
 }
 
 // What charts count by when nothing else is said.
 function groupField(entity) {
   const kinds = ["status", "choice", "ref", "boolean", "rating", "person"];
-  return kinds.map((kind) => ofType(entity, kind)[0]).find(Boolean) || entity.fields[0];
+  return kinds.map(kind => ofType(entity, kind)[0]).find(Boolean) || entity.fields[0];
 }
 
 // The `count` fields that say most about a record beside its name and its status, in their own order.
 function keyFields(entity, count) {
-  const rank = ["ref", "date", "datetime", "person", "money", "choice", "address", "number", "rating", "percent",
-    "duration", "phone", "email", "text", "boolean", "tags", "url"];
-  const fields = ofType(entity, ...rank).filter((field) => field.id !== entity.display);
-  const best = fields.slice().sort((a, b) => rank.indexOf(a.type) - rank.indexOf(b.type)).slice(0, count);
-  return fields.filter((field) => best.includes(field));
+  const rank = (
+    "ref date datetime person money choice address number rating percent duration phone email text " +
+    "boolean tags url"
+  ).split(" ");
+  const fields = ofType(entity, ...rank).filter(field => field.id !== entity.display);
+  const best = fields
+    .slice()
+    .sort((a, b) => rank.indexOf(a.type) - rank.indexOf(b.type))
+    .slice(0, count);
+  return fields.filter(field => best.includes(field));
 }
 
 function columnsOf(screen) {
   const entity = entityOf(screen);
-  if (screen.columns && screen.columns.length) return screen.columns.map((id) => fieldOf(entity, id));
-  return [...new Set([fieldOf(entity, entity.display), ...ofType(entity, "status").slice(0, 1), ...keyFields(entity, 5)])];
+  if (screen.columns && screen.columns.length) return screen.columns.map(id => fieldOf(entity, id));
+  return [
+    ...new Set([
+      fieldOf(entity, entity.display),
+      ...ofType(entity, "status").slice(0, 1),
+      ...keyFields(entity, 5)
+    ])
+  ];
 }
 
 // What a record is called: its display field, through references at most three deep.
@@ -6645,14 +7388,17 @@ function titleOf(record, depth = 0) {
 function textOf(field, value) {
   if (isEmpty(value)) return "";
   const write = {
-    ref: () => { const found = getRecord(field.entity, value); return found ? titleOf(found, 1) : t("gone"); },
+    ref: () => {
+      const found = getRecord(field.entity, value);
+      return found ? titleOf(found, 1) : t("gone");
+    },
     boolean: () => t(value ? "yes" : "no"),
     date: () => formatDate(value),
-    datetime: () => formatDate(value, { day: "numeric", month: "short", year: "numeric", hour: "numeric", minute: "2-digit" }),
+    datetime: () => formatDate(value) + ", " + formatTime(value),
     tags: () => value.join(", "),
     rating: () => t("rating", { value, most: 5 }),
     status: () => capital(value),
-    choice: () => capital(value),
+    choice: () => capital(value)
   };
   if (Object.hasOwn(write, field.type)) return write[field.type]();
   return isNumeric(field) ? figure(value, field) : String(value);
@@ -6665,11 +7411,14 @@ function textIn(record, field) {
 // The colour of a status: by its words where they are known, by its place in the order where not.
 function toneOf(field, value) {
   const word = String(value).toLowerCase();
-  const tones = ["bad", "good", "warn", "info", "plain"];
-  const known = tones.find((tone) => new RegExp(t("tone_" + tone)).test(word));
-  if (known || field.type !== "status") return known || "plain";
-  const place = field.values.indexOf(value);
-  return place === field.values.length - 1 ? "good" : place > 0 ? "info" : "plain";
+  const place = field.type === "status" ? field.values.indexOf(value) : 0;
+  if (!app.tones.has(word)) {
+    app.tones.set(
+      word,
+      ["bad", "good", "warn", "info", "plain"].find(tone => new RegExp(t("tone_" + tone)).test(word))
+    );
+  }
+  return app.tones.get(word) || (!place ? "plain" : place === field.values.length - 1 ? "good" : "info");
 }
 
 function statusOf(record) {
@@ -6682,7 +7431,10 @@ function statusOf(record) {
 function isClosed(record) {
   const status = statusOf(record);
   if (!status) return false;
-  return status.value === status.field.values[status.field.values.length - 1] || new RegExp(t("closing")).test(status.value.toLowerCase());
+  return (
+    status.value === status.field.values[status.field.values.length - 1] ||
+    new RegExp(t("closing")).test(status.value.toLowerCase())
+  );
 }
 
 // Whether a date lies in one of the blueprint's named times.
@@ -6697,9 +7449,11 @@ function isWhen(record, field, when) {
 
 // "late", "near" or "" for a date by which something has to be done. A setting may say what near is.
 function urgency(record, field) {
-  const due = /due|deadline|expir|until|respond|renew|deliver|return|back|needed/.test(field.id);
+  const due = new RegExp(t("due")).test(field.id);
   if (!due || !has(record, field) || isClosed(record)) return "";
-  const setting = app.blueprint.settings.find((one) => one.type === "number" && /day|tag|jour|d\u00eda|dia|giorn/i.test(one.unit || ""));
+  const setting = app.blueprint.settings.find(
+    one => one.type === "number" && /day|tag|jour|d\u00eda|dia|giorn/i.test(one.unit || "")
+  );
   const days = daysBetween(app.today, get(record, field));
   return days < 0 ? "late" : days <= (setting ? app.settings.get(setting.id) : 3) ? "near" : "";
 }
@@ -6709,30 +7463,43 @@ function matches(record, filter) {
   const field = fieldOf(kindOf(record), filter.field);
   if (!field) return true;
   if (filter.when) return isWhen(record, field, filter.when);
-  return [get(record, field)].flat().some((value) => filter.values.includes(String(value)));
+  return [get(record, field)].flat().some(value => filter.values.includes(String(value)));
 }
 
 function searchText(record) {
   if (!app.haystacks.has(record)) {
-    app.haystacks.set(record, kindOf(record).fields.map((field) => textIn(record, field)).join(" ").toLowerCase());
+    app.haystacks.set(
+      record,
+      kindOf(record)
+        .fields.map(field => textIn(record, field))
+        .join(" ")
+        .toLowerCase()
+    );
   }
   return app.haystacks.get(record);
 }
 
 function sortBy(records, field, down) {
   const collator = intl("Collator", { numeric: true, sensitivity: "base" });
-  const order = (record) => {
+  const order = record => {
     const value = get(record, field);
     if (isEmpty(value)) return null;
     if (field.values) return field.values.indexOf(value);
-    return isNumeric(field) || typeof value === "boolean" ? Number(value) : isDated(field) ? value : textOf(field, value);
+    return isNumeric(field) || typeof value === "boolean"
+      ? Number(value)
+      : isDated(field)
+        ? value
+        : textOf(field, value);
   };
   const compare = ([a], [b]) => {
     if (a === null || b === null) return (a === null) - (b === null);
     const result = typeof a === "number" ? a - b : collator.compare(a, b);
     return down ? -result : result;
   };
-  return records.map((record) => [order(record), record]).sort(compare).map(([, record]) => record);
+  return records
+    .map(record => [order(record), record])
+    .sort(compare)
+    .map(([, record]) => record);
 }
 
 // Who is looking: the role of the address, else the first; without roles anybody may do anything.
@@ -6751,13 +7518,14 @@ function may(right) {
 }
 
 function menuScreens() {
-  return app.blueprint.navigation.filter(maySee).map((id) => app.screens.get(id));
+  return app.navigation.filter(maySee).map(id => app.screens.get(id));
 }
 
 // The screen of a type for an entity that the role may see; one of the menu first.
 function screenFor(entity, ...types) {
-  const rank = (screen) => (app.blueprint.navigation.includes(screen.id) ? 0 : 100) + types.indexOf(screen.type);
-  return app.blueprint.screens.filter((one) => one.entity === entity.id && types.includes(one.type) && maySee(one.id))
+  const rank = screen => (app.navigation.includes(screen.id) ? 0 : 100) + types.indexOf(screen.type);
+  return app.blueprint.screens
+    .filter(one => one.entity === entity.id && types.includes(one.type) && maySee(one.id))
     .sort((a, b) => rank(a) - rank(b))[0];
 }
 
@@ -6769,14 +7537,20 @@ function listScreen(entity) {
 function nextStates({ field, value }) {
   const place = field.values.indexOf(value);
   const closing = field.values.filter((one, index) => index > place + 1 && toneOf(field, one) === "plain");
-  return [...new Set([...field.values.slice(place + 1, place + 2), ...closing, ...field.values.slice(Math.max(0, place - 1), Math.max(0, place))])];
+  return [
+    ...new Set([
+      ...field.values.slice(place + 1, place + 2),
+      ...closing,
+      ...field.values.slice(Math.max(0, place - 1), Math.max(0, place))
+    ])
+  ];
 }
 
 // A setting may watch a number of a record: "Cost limit" marks a "Cost" above it, "Low stock" a "Stock" below it.
 function watchOf(field, value) {
-  return app.blueprint.settings.find((setting) => {
+  return app.blueprint.settings.find(setting => {
     const bound = app.settings.get(setting.id);
-    const about = field.id.split("_").some((word) => word.length > 3 && setting.id.split("_").includes(word));
+    const about = field.id.split("_").some(word => word.length > 3 && setting.id.split("_").includes(word));
     const same = setting.type === field.type || setting.type === "number";
     const low = /min|low|least|reorder|below|under/.test(setting.id);
     return typeof bound === "number" && about && same && (low ? value < bound : value > bound);
@@ -6788,8 +7562,16 @@ function watchOf(field, value) {
 function loadData() {
   const kept = storage("getItem") || {};
   const saved = new Map(kept.data);
-  app.data = new Map(app.blueprint.entities.map((entity) => [entity.id, saved.get(entity.id) || (entity.records || []).slice()]));
-  app.settings = new Map([...app.blueprint.settings.map((setting) => [setting.id, setting.value]), ...(kept.settings || [])]);
+  app.data = new Map(
+    app.blueprint.entities.map(entity => [
+      entity.id,
+      saved.get(entity.id) || (entity.records || []).slice()
+    ])
+  );
+  app.settings = new Map([
+    ...app.blueprint.settings.map(setting => [setting.id, setting.value]),
+    ...(kept.settings || [])
+  ]);
   app.seen = new Set(kept.seen);
   app.log = kept.log || [];
   forgetCaches();
@@ -6798,7 +7580,7 @@ function loadData() {
 // Storage may be forbidden, full or spoilt; the page then simply forgets on reload.
 function storage(action, value) {
   try {
-    const text = window.localStorage[action]("protoyard:" + app.digest, value && JSON.stringify(value));
+    const text = localStorage[action]("protoyard:" + app.digest, value && JSON.stringify(value));
     return text ? JSON.parse(text) : null;
   } catch (error) {
     return null;
@@ -6809,29 +7591,29 @@ function storage(action, value) {
 function changed(entity, id) {
   forgetCaches();
   if (app.backend && entity) app.backend.changed(entity, id);
-  storage("setItem", { data: app.backend ? [] : [...app.data], settings: [...app.settings], seen: [...app.seen], log: app.log.slice(-200) });
+  storage("setItem", {
+    data: app.backend ? [] : [...app.data],
+    settings: [...app.settings],
+    seen: [...app.seen],
+    log: app.log.slice(-200)
+  });
 }
 
 function forgetCaches() {
   app.haystacks = new WeakMap();
-  app.many = new Map();
-  app.byId = new Map([...app.data].map(([id, records]) => [id, new Map(records.map((one) => [one.id, withKind(app.entities.get(id), one)]))]));
+  app.byId = new Map(
+    [...app.data].map(([id, records]) => [
+      id,
+      new Map(records.map(one => [one.id, withKind(app.entities.get(id), one)]))
+    ])
+  );
 }
 
 // The rows that a screen works with: the review bar's state may empty or multiply them.
 function listRecords(entity) {
   const records = app.data.get(entity.id);
-  if (param("state") === "empty") return [];
-  if (param("state") !== "many" || !records.length) return records;
-  if (!app.many.has(entity.id)) app.many.set(entity.id, manyRecords(entity, records));
-  return app.many.get(entity.id);
-}
-
-function manyRecords(entity, records) {
-  const field = fieldOf(entity, entity.display);
-  const copy = (record, number) => (number && field.type === "text"
-    ? withKind(entity, { ...record, [field.id]: get(record, field) + " (" + (number + 1) + ")" }) : record);
-  return Array.from({ length: Math.ceil(500 / records.length) }, (none, number) => records.map((one) => copy(one, number))).flat();
+  const copies = { empty: 0, many: Math.ceil(500 / Math.max(1, records.length)) }[param("state")];
+  return copies === undefined ? records : Array.from({ length: copies }, () => records).flat();
 }
 
 function getRecord(entityId, id) {
@@ -6846,7 +7628,7 @@ function latest(record) {
 // Saves a record (new when its id is not known) and returns a function that takes the change back.
 function saveRecord(entity, record, what) {
   const records = app.data.get(entity.id);
-  const place = (id) => records.findIndex((one) => one.id === id);
+  const place = id => records.findIndex(one => one.id === id);
   const before = getRecord(entity.id, record.id);
   if (before) records[place(record.id)] = record;
   else records.unshift(record);
@@ -6861,10 +7643,13 @@ function saveRecord(entity, record, what) {
 
 function removeRecord(entity, id) {
   const records = app.data.get(entity.id);
-  const place = records.findIndex((one) => one.id === id);
+  const place = records.findIndex(one => one.id === id);
   const [before] = records.splice(place, 1);
   changed(entity, id);
-  return () => { records.splice(place, 0, before); changed(entity, id); };
+  return () => {
+    records.splice(place, 0, before);
+    changed(entity, id);
+  };
 }
 
 function freshId(entity) {
@@ -6878,7 +7663,11 @@ function changeField(record, field, value) {
   const entity = kindOf(record);
   const stored = latest(record);
   const text = textOf(field, value);
-  const undo = saveRecord(entity, { ...stored, [field.id]: value }, t("changed_to", { field: field.label, value: text }));
+  const undo = saveRecord(
+    entity,
+    { ...stored, [field.id]: value },
+    t("changed_to", { field: field.label, value: text })
+  );
   toast(t("changed", { title: titleOf(stored), field: small(field.label), value: text }), undo);
   redraw();
 }
@@ -6890,18 +7679,23 @@ function reviewParams() {
 }
 
 function readRoute() {
-  const [path, query] = window.location.hash.replace(/^#\/?/, "").split("?");
+  const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
   const [screen, record] = path.split("/").map(decode);
   app.route = { screen, record: record || "", params: new URLSearchParams(query || "") };
+  if (!["empty", "loading", "error", "many"].includes(param("state"))) app.route.params.delete("state");
   if (!app.screens.has(screen)) app.route.screen = homeScreen();
 }
 
 function decode(text) {
-  try { return decodeURIComponent(text); } catch (error) { return ""; }
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    return "";
+  }
 }
 
 function homeScreen() {
-  return app.blueprint.navigation.find(maySee) || app.blueprint.navigation[0];
+  return app.navigation.find(maySee) || app.navigation[0];
 }
 
 function param(name) {
@@ -6920,7 +7714,12 @@ function changedParams(params, changes) {
 
 function address(screen, record, params) {
   const query = params.toString();
-  return "#/" + encodeURIComponent(screen) + (record && "/" + encodeURIComponent(record)) + (query && "?" + query);
+  return (
+    "#/" +
+    encodeURIComponent(screen) +
+    (record && "/" + encodeURIComponent(record)) +
+    (query && "?" + query)
+  );
 }
 
 // The address of a screen, with what the reviewer chose and with `local`.
@@ -6935,19 +7734,31 @@ function hrefWith(changes) {
 }
 
 function goTo(href) {
-  window.location.hash = href;
+  location.hash = href;
 }
 
 // Other parameters without a new entry in the history.
 function setParams(changes) {
   const href = hrefWith(changes);
   app.route.params = changedParams(app.route.params, changes);
-  try { window.history.replaceState(null, "", href); } catch (error) { goTo(href); }
+  try {
+    history.replaceState(null, "", href);
+  } catch (error) {
+    goTo(href);
+  }
+}
+
+function change(changes) {
+  setParams(changes);
+  redraw();
 }
 
 function filtersInRoute() {
-  const names = [...new Set(app.route.params.keys())].filter((name) => /^[fw]\./.test(name));
-  return names.map((name) => ({ field: name.slice(2), [name[0] === "w" ? "when" : "values"]: name[0] === "w" ? param(name) : app.route.params.getAll(name) }));
+  const names = [...new Set(app.route.params.keys())].filter(name => /^[fw]\./.test(name));
+  return names.map(name => ({
+    field: name.slice(2),
+    [name[0] === "w" ? "when" : "values"]: name[0] === "w" ? param(name) : app.route.params.getAll(name)
+  }));
 }
 
 function filterParams(filter) {
@@ -6983,11 +7794,16 @@ function named(name) {
     "ui": r"""
 // Small pieces that every screen is made of.
 function pageHead(title, { back, note, actions, before } = {}) {
-  return el("header.head",
+  return el(
+    "header.head",
     back && el("a.back", { href: back.href }, icon("previous", "flip"), el("span", back.text)),
-    el("div.head-row", before,
+    el(
+      "div.head-row",
+      before,
       el("div.head-text", el("h1", { id: "title", tabindex: -1 }, title), note && el("div.note", note)),
-      actions && el("div.actions", actions)));
+      actions && el("div.actions", actions)
+    )
+  );
 }
 
 function backTo(screen) {
@@ -6995,7 +7811,7 @@ function backTo(screen) {
 }
 
 function block(title, body, { count, action, kind = "" } = {}) {
-  const head = [el("h2", title), count !== undefined && el("span.count", num(count)), action];
+  const head = [el("h2", title), count !== undefined && el(".count", num(count)), action];
   return el("section", { class: "block " + kind }, el("div.block-head", head), body);
 }
 
@@ -7009,15 +7825,15 @@ function statusBadge(record) {
 }
 
 function avatar(name) {
-  return el("span", { class: "avatar " + hue(name), "aria-hidden": "true" }, initials(name));
+  return el("span", { class: "avatar " + hue(name), mute: true }, initials(name));
 }
 
 function glyph(record, extra = "") {
-  return el("span", { class: "glyph " + hue(record.id) + extra, "aria-hidden": "true" }, icon(kindOf(record).icon));
+  return el("span", { class: "glyph " + hue(record.id) + extra, mute: true }, icon(kindOf(record).icon));
 }
 
 function nothing() {
-  return el("span.quiet", el("span", { "aria-hidden": "true" }, "\u2013"), hidden(t("no_value")));
+  return el(".quiet", el("span", { mute: true }, "\u2013"), hidden(t("no_value")));
 }
 
 // A record's value, drawn by its type; `plain` keeps links out.
@@ -7029,19 +7845,39 @@ function view(record, field, plain) {
   const draw = {
     status: () => badge(text, toneOf(field, value)),
     choice: () => (tone === "plain" ? text : badge(text, tone + " flat")),
-    person: () => el("span.person", avatar(value), el("span", value)),
+    person: () => el(".person", avatar(value), el("span", value)),
     ref: () => refView(getRecord(field.entity, value), text, plain),
-    boolean: () => el("span", { class: "yesno" + (value ? " yes" : "") }, icon(value ? "check" : "close"), text),
-    rating: () => el("span.stars", [1, 2, 3, 4, 5].map((one) => icon("star", one > value ? "" : "full")), hidden(text)),
-    percent: () => el("span.meter", el("span.track", { "aria-hidden": "true" },
-      el("span.fill", { css: { width: Math.max(0, Math.min(100, value)) + "%" } })), text),
+    boolean: () =>
+      el("span", { class: "yesno" + (value ? " yes" : "") }, icon(value ? "check" : "close"), text),
+    rating: () =>
+      el(
+        ".stars",
+        [1, 2, 3, 4, 5].map(one => icon("star", one > value ? "" : "full")),
+        hidden(text)
+      ),
+    percent: () =>
+      el(
+        ".meter",
+        el(
+          ".track",
+          { mute: true },
+          el(".fill", { css: { width: Math.max(0, Math.min(100, value)) + "%" } })
+        ),
+        text
+      ),
     date: () => dateView(record, field, text),
     datetime: () => dateView(record, field, text),
-    tags: () => el("span.tags", value.map((tag) => el("span.tag", tag))),
+    tags: () =>
+      el(
+        ".tags",
+        value.map(tag => el(".tag", tag))
+      )
   };
   if (Object.hasOwn(draw, field.type)) return draw[field.type]();
   const watch = isNumeric(field) && watchOf(field, value);
-  return watch ? el("span.watched", el("span", text), badge(watch.label, "warn flat")) : el("span", { dir: "auto" }, text);
+  return watch
+    ? el(".watched", el("span", text), badge(watch.label, "warn flat"))
+    : el("span", { dir: "auto" }, text);
 }
 
 function refView(target, text, plain) {
@@ -7052,30 +7888,50 @@ function refView(target, text, plain) {
 function dateView(record, field, text) {
   const urgent = urgency(record, field);
   const time = el("time", { datetime: get(record, field) }, text);
-  const note = urgent && el("span.due-note", urgent === "late" ? t("overdue") : formatDistance(get(record, field)));
+  const note =
+    urgent && el(".due-note", urgent === "late" ? t("overdue") : formatDistance(get(record, field)));
   return urgent ? el("span", { class: "due " + urgent }, time, note) : time;
 }
 
 function titleLink(record) {
   const href = recordHref(record);
-  return el(href ? "a.title" : "span.title", { href: href || null, key: href && "open-" + record.id }, titleOf(record));
+  return el(
+    href ? "a.title" : "span.title",
+    { href: href || null, key: href && "open-" + record.id },
+    titleOf(record)
+  );
 }
 
 // Names and values of the fields that a record has.
 function factList(record, fields, kind = "facts") {
-  const shown = fields.filter((field) => has(record, field));
-  return shown.length > 0 && el("dl", { class: kind }, shown.map((field) => el("div", el("dt", field.label), el("dd", view(record, field)))));
+  const shown = fields.filter(field => has(record, field));
+  return (
+    shown.length > 0 &&
+    el(
+      "dl",
+      { class: kind },
+      shown.map(field => el("div", el("dt", field.label), el("dd", view(record, field))))
+    )
+  );
 }
 
 // One line for a record: something before it, its name with a second line, its status, what else and its menu.
 function rowOf(record, { before, sub, facts, menu } = {}) {
-  return el("li.row", before, el("div.row-text", titleLink(record), sub && el("div.sub", sub)),
-    el("div.row-facts", facts, statusBadge(record)), menu && recordMenu(record));
+  return el(
+    "li.row",
+    before,
+    el("div.row-text", titleLink(record), sub && el("div.sub", sub)),
+    el("div.row-facts", facts, statusBadge(record)),
+    menu && recordMenu(record)
+  );
 }
 
 function subText(record, count = 2) {
-  const fields = keyFields(kindOf(record), 5).filter((field) => !isDated(field) && has(record, field));
-  return fields.slice(0, count).map((field) => textIn(record, field)).join(" \u00b7 ");
+  const fields = keyFields(kindOf(record), 5).filter(field => !isDated(field) && has(record, field));
+  return fields
+    .slice(0, count)
+    .map(field => textIn(record, field))
+    .join(" \u00b7 ");
 }
 
 function longText(record) {
@@ -7086,14 +7942,31 @@ function longText(record) {
 // --- states: nothing there, still loading, gone wrong
 
 function stateBox(name, title, text, ...actions) {
-  return el("div", { class: "state " + (name === "alert" ? "bad" : "") },
-    el("div.state-art", { "aria-hidden": "true" }, icon(name)), el("h2", title), el("p", text), actions);
+  return el(
+    "div",
+    { class: "state " + (name === "alert" ? "bad" : "") },
+    el("div.state-art", { mute: true }, icon(name)),
+    el("h2", title),
+    el("p", text),
+    actions
+  );
 }
 
 function emptyState(entity, clear) {
   const plural = small(entity.plural);
-  if (clear) return stateBox("search", t("nothing_found"), t("nothing_found_hint"), button(t("clear_filters"), clear, { icon: "close" }));
-  return stateBox(entity.icon, t("nothing_yet", { plural }), t("nothing_yet_hint", { plural }), newButton(entity));
+  if (clear)
+    return stateBox(
+      "search",
+      t("nothing_found"),
+      t("nothing_found_hint"),
+      button(t("clear_filters"), clear, { icon: "close" })
+    );
+  return stateBox(
+    entity.icon,
+    t("nothing_yet", { plural }),
+    t("nothing_yet_hint", { plural }),
+    newButton(entity)
+  );
 }
 
 function loadingState(kind) {
@@ -7102,22 +7975,49 @@ function loadingState(kind) {
 }
 
 function errorState() {
-  const again = () => { setReview("state", ""); focusTitle(); };
-  return stateBox("alert", t("error_title"), t("error_text"), button(t("try_again"), again, { kind: "primary", icon: "undo" }));
+  const again = () => {
+    setReview("state", "");
+    focusTitle();
+  };
+  return stateBox(
+    "alert",
+    t("error_title"),
+    t("error_text"),
+    button(t("try_again"), again, { kind: "primary", icon: "undo" })
+  );
 }
 
 function refusedState() {
-  return stateBox("shield", t("refused"), t("refused_hint", { role: currentRole().label }),
-    button(t("to_start"), hrefTo(homeScreen()), { kind: "primary" }));
+  return stateBox(
+    "shield",
+    t("refused"),
+    t("refused_hint", { role: currentRole().label }),
+    button(t("to_start"), hrefTo(homeScreen()), { kind: "primary" })
+  );
 }
 
 // --- toast: what just happened, and the way back; it stays until it is dismissed or two screens further on
 
 function toast(text, undo) {
-  const done = () => { app.toasts.replaceChildren(); focusTitle(); };
-  const back = () => { undo(); redraw(); done(); say(t("undone")); };
-  app.toasts.replaceChildren(el("div.toast", icon("check"), el("span", text),
-    undo && button(t("undo"), back), button("", done, { icon: "close", label: t("dismiss") })));
+  const done = () => {
+    app.toasts.replaceChildren();
+    focusTitle();
+  };
+  const back = () => {
+    undo();
+    redraw();
+    done();
+    say(t("undone"));
+  };
+  app.toasts.replaceChildren(
+    el(
+      "div.toast",
+      icon("check"),
+      el("span", text),
+      undo && button(t("undo"), back),
+      button("", done, { icon: "close", label: t("dismiss") })
+    )
+  );
   app.toastAge = 0;
 }
 
@@ -7128,30 +8028,61 @@ function focusTitle() {
 // --- what one can do with a record
 
 function newButton(entity, kind = "primary") {
-  return may("create") && button(t("new_one", { label: small(entity.label) }), formHref(entity), { kind, icon: "plus", key: "new" });
+  return (
+    may("create") &&
+    button(t("new_one", { label: small(entity.label) }), formHref(entity), {
+      kind,
+      icon: "plus",
+      key: "new"
+    })
+  );
 }
 
 function statusItems(record) {
   const status = may("edit") && statusOf(record);
-  return status ? nextStates(status).map((value) => [t("mark_as", { value: capital(value) }), "move", () => changeField(record, status.field, value)]) : [];
+  return status
+    ? nextStates(status).map(value => [
+        t("mark_as", { value: capital(value) }),
+        "move",
+        () => changeField(record, status.field, value)
+      ])
+    : [];
 }
 
 function removeItem(record, after) {
-  return may("delete") ? [[t("delete"), "trash", () => {
-    toast(t("deleted", { title: titleOf(record) }), removeRecord(kindOf(record), record.id));
-    after();
-  }]] : [];
+  return may("delete")
+    ? [
+        [
+          t("delete"),
+          "trash",
+          () => {
+            toast(t("deleted", { title: titleOf(record) }), removeRecord(kindOf(record), record.id));
+            after();
+          }
+        ]
+      ]
+    : [];
 }
 
 function recordMenu(record) {
   const items = () => {
     const stored = latest(record);
     const href = recordHref(stored);
-    return [...(href ? [[t("open"), "expand", () => goTo(href)]] : []),
+    return [
+      ...(href ? [[t("open"), "expand", () => goTo(href)]] : []),
       ...(may("edit") ? [[t("edit"), "edit", () => goTo(formHref(kindOf(stored), stored))]] : []),
-      ...statusItems(stored), ...removeItem(stored, redraw)];
+      ...statusItems(stored),
+      ...removeItem(stored, redraw)
+    ];
   };
-  return items().length > 0 && menuButton(t("actions_for", { title: titleOf(record) }), items, { kind: "quiet", icon: "more", key: "menu-" + record.id });
+  return (
+    items().length > 0 &&
+    menuButton(t("actions_for", { title: titleOf(record) }), items, {
+      kind: "quiet",
+      icon: "more",
+      key: "menu-" + record.id
+    })
+  );
 }
 
 // The one thing to do next with a record: its status one step on.
@@ -7159,39 +8090,60 @@ function nextButton(record, kind) {
   const status = statusOf(record);
   const next = status && status.field.values[status.field.values.indexOf(status.value) + 1];
   if (!next || isClosed(record) || !may("edit")) return null;
-  return button(t("mark_as", { value: capital(next) }), () => changeField(record, status.field, next), { kind, icon: "move", key: "next-" + record.id });
+  return button(t("mark_as", { value: capital(next) }), () => changeField(record, status.field, next), {
+    kind,
+    icon: "move",
+    key: "next-" + record.id
+  });
 }
 
 // --- search and filters above the rows of a screen
 
-// What a filter of a field offers: [value, text] pairs.
-function filterChoices(entity, field) {
-  if (isDated(field)) return ["overdue", "today", "this_week", "next_30_days"].map((when) => [when, t(when)]);
-  if (field.values) return field.values.map((value) => [value, capital(value)]);
-  if (!["boolean", "person", "ref", "rating", "tags"].includes(field.type)) return [];
-  const values = new Set(app.data.get(entity.id).flatMap((record) => get(record, field)).filter((value) => !isEmpty(value)));
-  const pairs = [...values].map((value) => [String(value), field.type === "tags" ? value : textOf(field, value)]);
+function byText(pairs) {
   return pairs.sort((a, b) => intl("Collator", { numeric: true }).compare(a[1], b[1]));
 }
 
+// What a filter of a field offers: [value, text] pairs.
+function filterChoices(entity, field) {
+  if (isDated(field)) return ["overdue", "today", "this_week", "next_30_days"].map(when => [when, t(when)]);
+  if (field.values) return field.values.map(value => [value, capital(value)]);
+  if (!["boolean", "person", "ref", "rating", "tags"].includes(field.type)) return [];
+  const values = new Set(
+    app.data
+      .get(entity.id)
+      .flatMap(record => get(record, field))
+      .filter(value => !isEmpty(value))
+  );
+  return byText(
+    [...values].map(value => [String(value), field.type === "tags" ? value : textOf(field, value)])
+  );
+}
+
 function screenFilters(screen, entity) {
-  const usual = ofType(entity, "status", "choice").slice(0, 3).map((field) => field.id);
+  const usual = ofType(entity, "status", "choice")
+    .slice(0, 3)
+    .map(field => field.id);
   const ids = screen.filters && screen.filters.length ? screen.filters : usual;
-  const all = new Set([...ids, ...filtersInRoute().map((filter) => filter.field)]);
-  return [...all].map((id) => fieldOf(entity, id)).filter((field) => field && filterChoices(entity, field).length);
+  const all = new Set([...ids, ...filtersInRoute().map(filter => filter.field)]);
+  return [...all]
+    .map(id => fieldOf(entity, id))
+    .filter(field => field && filterChoices(entity, field).length);
 }
 
 // The rows that search and filters leave over.
 function shownRecords(entity) {
   const words = param("q").toLowerCase().split(/\s+/).filter(Boolean);
   const filters = filtersInRoute();
-  return listRecords(entity).filter((record) => filters.every((filter) => matches(record, filter))
-    && words.every((word) => searchText(record).includes(word)));
+  return listRecords(entity).filter(
+    record =>
+      filters.every(filter => matches(record, filter)) &&
+      words.every(word => searchText(record).includes(word))
+  );
 }
 
 function clearFilters() {
-  const names = [...app.route.params.keys()].filter((name) => /^[fw]\.|^q$|^page$|^period$/.test(name));
-  setParams(Object.fromEntries(names.map((name) => [name, ""])));
+  const names = [...app.route.params.keys()].filter(name => /^[fw]\.|^q$|^page$|^period$/.test(name));
+  setParams(Object.fromEntries(names.map(name => [name, ""])));
   redraw();
   focusTitle();
   say(t("filters_cleared"));
@@ -7199,32 +8151,60 @@ function clearFilters() {
 
 function toolbar(screen, entity, update, extras) {
   const label = t("search_in", { plural: small(entity.plural) });
-  const oninput = (event) => { setParams({ q: event.target.value, page: "" }); update(); };
-  return el("div.toolbar", { role: "search", "aria-label": t("search_and_filter") },
-    el("div.search", icon("search"), el("input", { type: "search", id: "search", value: param("q"), placeholder: label, "aria-label": label, autocomplete: "off", oninput })),
-    screenFilters(screen, entity).map((field) => filterBox(entity, field, update)), extras && el("div.extras", extras));
+  const oninput = event => {
+    setParams({ q: event.target.value, page: "" });
+    update();
+  };
+  return el(
+    "div.toolbar",
+    { role: "search", "aria-label": t("search_and_filter") },
+    el(
+      "div.search",
+      icon("search"),
+      el("input", {
+        type: "search",
+        id: "search",
+        value: param("q"),
+        placeholder: label,
+        "aria-label": label,
+        autocomplete: "off",
+        oninput
+      })
+    ),
+    screenFilters(screen, entity).map(field => filterBox(entity, field, update)),
+    extras && el("div.extras", extras)
+  );
 }
 
 // One filter: a button that shows how many are chosen, and checkmarks behind it; of times one alone.
 function filterBox(entity, field, update) {
   const name = (isDated(field) ? "w." : "f.") + field.id;
   const chosen = () => app.route.params.getAll(name);
-  const count = el("span.count");
+  const count = el(".count");
   const show = () => {
     count.textContent = chosen().length ? num(chosen().length) : "";
     box.classList.toggle("on", chosen().length > 0);
   };
-  const onchange = (event) => {
+  const onchange = event => {
     if (isDated(field)) for (const input of inputs) if (input !== event.target) input.checked = false;
-    setParams({ [name]: inputs.filter((input) => input.checked).map((input) => input.value), page: "" });
+    setParams({ [name]: inputs.filter(input => input.checked).map(input => input.value), page: "" });
     show();
     update();
   };
   const choices = filterChoices(entity, field);
-  const inputs = choices.map(([value]) => el("input", { type: "checkbox", value, checked: chosen().includes(value), onchange }));
-  const box = el("details.filter", { onkeydown: onFilterKey, ontoggle: onFilterToggle },
+  const inputs = choices.map(([value]) =>
+    el("input", { type: "checkbox", value, checked: chosen().includes(value), onchange })
+  );
+  const box = el(
+    "details.filter",
+    { onkeydown: onFilterKey, ontoggle: onFilterToggle },
     el("summary.button", { key: "filter-" + field.id }, el("span", field.label), count, icon("down")),
-    el("fieldset.filter-box", el("legend.sr-only", field.label), inputs.map((input, place) => el("label.choice", input, el("span", choices[place][1])))));
+    el(
+      "fieldset.filter-box",
+      el("legend.sr-only", field.label),
+      inputs.map((input, place) => el("label.choice", input, el("span", choices[place][1])))
+    )
+  );
   show();
   return box;
 }
@@ -7236,7 +8216,8 @@ function onFilterKey(event) {
 }
 
 function closeFilters(target) {
-  for (const box of document.querySelectorAll("details.filter[open]")) if (!box.contains(target)) box.open = false;
+  for (const box of document.querySelectorAll("details.filter[open]"))
+    if (!box.contains(target)) box.open = false;
 }
 
 function onFilterToggle(event) {
@@ -7245,23 +8226,30 @@ function onFilterToggle(event) {
   closeFilters(box);
   box.classList.remove("to-end");
   const { left, right } = box.lastChild.getBoundingClientRect();
-  box.classList.toggle("to-end", left < 0 || right > document.documentElement.clientWidth);
+  box.classList.toggle("to-end", left < 0 || right > app.root.clientWidth);
 }
 
 // A screen of records: a heading, search and filters, and rows that `draw` makes anew with each of them.
-function recordScreen(screen, draw, { note, extras, actions = [] } = {}) {
-  const entity = entityOf(screen);
+function recordScreen(screen, entity, draw, { note, extras, actions = [] } = {}) {
   const results = el("div");
   const count = el("p");
-  const update = (quiet) => {
+  const update = quiet => {
     const records = shownRecords(entity);
     const all = listRecords(entity).length;
     const filtered = param("q") || filtersInRoute().length;
-    count.textContent = records.length === all ? countOf(entity, all) : t("count_of", { shown: records.length, all: countOf(entity, all) });
-    results.replaceChildren(records.length ? draw(records, update) : emptyState(entity, all && filtered && clearFilters));
+    count.textContent =
+      records.length === all
+        ? countOf(entity, all)
+        : t("count_of", { shown: records.length, all: countOf(entity, all) });
+    results.replaceChildren(
+      records.length ? draw(records, update) : emptyState(entity, all && filtered && clearFilters)
+    );
     if (quiet !== true) say(count.textContent);
   };
-  const head = pageHead(screen.title, { note: note || count, actions: [actions, newButton(entity, "primary create")] });
+  const head = pageHead(screen.title, {
+    note: note || count,
+    actions: [actions, newButton(entity, "primary create")]
+  });
   if (app.blocked) return [head, app.blocked(screen.type)];
   update(true);
   return [head, toolbar(screen, entity, update, extras), results];
@@ -7273,34 +8261,76 @@ function pager(total, update) {
   const pages = Math.ceil(total / size);
   const page = Math.min(pages, Math.max(1, Number(param("page")) || 1));
   const from = (page - 1) * size;
-  const turn = (to) => () => {
+  const turn = to => () => {
     setParams({ page: to > 1 ? to : "" });
     update();
     byKey("page").focus();
   };
-  return { from, to: from + size, view: pages > 1 && el("nav.pager", { "aria-label": t("pages") },
-    el("span", { key: "page", tabindex: -1 }, t("page_of", { from: from + 1, to: Math.min(total, from + size), all: total })),
-    button(t("previous"), turn(page - 1), { icon: "previous", disabled: page <= 1 }),
-    button(t("next"), turn(page + 1), { icon: "next", disabled: page >= pages })) };
+  return {
+    from,
+    to: from + size,
+    view:
+      pages > 1 &&
+      el(
+        "nav.pager",
+        { "aria-label": t("pages") },
+        el(
+          "span",
+          { key: "page", tabindex: -1 },
+          t("page_of", { from: from + 1, to: Math.min(total, from + size), all: total })
+        ),
+        button(t("previous"), turn(page - 1), { icon: "previous", disabled: page <= 1 }),
+        button(t("next"), turn(page + 1), { icon: "next", disabled: page >= pages })
+      )
+  };
 }
 
 // A table of texts: the first column names the row, the others are numbers.
 function numbersTable(caption, head, rows, foot) {
-  const line = (cells, tag) => el("tr", cells.map((text, place) => (place && tag === "td" ? el("td.number", text)
-    : el(place ? "th.number" : "th", { scope: tag === "td" ? "row" : "col" }, text))));
-  return el("table.table.plain", el("caption.sr-only", caption), el("thead", line(head, "th")),
-    el("tbody", rows.map((cells) => line(cells, "td"))), foot && el("tfoot", line(foot, "td")));
+  const line = (cells, tag) =>
+    el(
+      "tr",
+      cells.map((text, place) =>
+        place && tag === "td"
+          ? el("td.number", text)
+          : el(place ? "th.number" : "th", { scope: tag === "td" ? "row" : "col" }, text)
+      )
+    );
+  return el(
+    "table.table.plain",
+    el("caption.sr-only", caption),
+    el("thead", line(head, "th")),
+    el(
+      "tbody",
+      rows.map(cells => line(cells, "td"))
+    ),
+    foot && el("tfoot", line(foot, "td"))
+  );
 }
 """,
     "rows": r"""
 // Lists, cards, boards and the inbox.
-function listView(screen) {
-  return recordScreen(screen, (records, update) => {
-    const sorted = sortedRecords(screen, records);
-    const { from, to, view: pages } = pager(sorted.length, update);
-    const rows = sorted.slice(from, to);
-    return el("div.sheet", app.narrow ? el("ul", rows.map((one) => el("li.row-card", cardOf(one, columnsOf(screen))))) : recordTable(screen, rows, update), pages);
-  }, { extras: app.narrow && sortSelect(screen) });
+function listView(screen, entity) {
+  return recordScreen(
+    screen,
+    entity,
+    (records, update) => {
+      const sorted = sortedRecords(screen, records);
+      const { from, to, view: pages } = pager(sorted.length, update);
+      const rows = sorted.slice(from, to);
+      return el(
+        "div.sheet",
+        app.narrow
+          ? el(
+              "ul",
+              rows.map(one => el("li.row-card", cardOf(one, columnsOf(screen))))
+            )
+          : recordTable(screen, rows, update),
+        pages
+      );
+    },
+    { extras: app.narrow && sortSelect(screen) }
+  );
 }
 
 function sortedRecords(screen, records) {
@@ -7309,8 +8339,13 @@ function sortedRecords(screen, records) {
 }
 
 function sortSelect(screen) {
-  const choices = columnsOf(screen).flatMap(({ id, label }) => [[id, t("ascending", { label })], ["-" + id, t("descending", { label })]]);
-  return selectBox(t("sort_by"), "sort", param("sort"), [["", t("usual_order")], ...choices], (sort) => { setParams({ sort, page: "" }); redraw(); });
+  const choices = columnsOf(screen).flatMap(({ id, label }) => [
+    [id, t("ascending", { label })],
+    ["-" + id, t("descending", { label })]
+  ]);
+  return selectBox(t("sort_by"), "sort", param("sort"), [["", t("usual_order")], ...choices], sort => {
+    change({ sort, page: "" });
+  });
 }
 
 function isRight(field) {
@@ -7318,11 +8353,27 @@ function isRight(field) {
 }
 
 function recordTable(screen, records, update) {
-  const room = Math.max(3, Math.floor((app.main.clientWidth - (param("open") ? 500 : 100)) / 140));
+  const room = Math.max(3, Math.floor((app.main.clientWidth - (param("open") ? 500 : 100)) / 128));
   const columns = columnsOf(screen).slice(0, room);
-  return el("div.wide", el("table.table", el("caption.sr-only", screen.title + ". " + t("sort_hint")),
-    el("thead", el("tr", columns.map((field) => sortHeader(field, update)), el("td"))),
-    el("tbody", records.map((record) => tableRow(record, columns)))));
+  return el(
+    "div.wide",
+    el(
+      "table.table",
+      el("caption.sr-only", screen.title + ". " + t("sort_hint")),
+      el(
+        "thead",
+        el(
+          "tr",
+          columns.map(field => sortHeader(field, update)),
+          el("td")
+        )
+      ),
+      el(
+        "tbody",
+        records.map(record => tableRow(record, columns))
+      )
+    )
+  );
 }
 
 function sortHeader(field, update) {
@@ -7333,8 +8384,20 @@ function sortHeader(field, update) {
     update();
     byKey("sort-" + field.id).focus();
   };
-  return el("th", { scope: "col", class: isRight(field) ? "number" : "", "aria-sort": on ? (down ? "descending" : "ascending") : null },
-    el("button.sort", { type: "button", key: "sort-" + field.id, onclick }, el("span", field.label), icon(on ? (down ? "down" : "up") : "sort")));
+  return el(
+    "th",
+    {
+      scope: "col",
+      class: isRight(field) ? "number" : "",
+      "aria-sort": on ? (down ? "descending" : "ascending") : null
+    },
+    el(
+      "button.sort",
+      { type: "button", key: "sort-" + field.id, onclick },
+      el("span", field.label),
+      icon(on ? (down ? "down" : "up") : "sort")
+    )
+  );
 }
 
 function tableRow(record, columns) {
@@ -7342,64 +8405,122 @@ function tableRow(record, columns) {
   const cells = columns.map((field, place) => {
     if (place) return el("td", { class: isRight(field) ? "number" : "" }, view(record, field));
     const text = textIn(record, field) || titleOf(record);
-    return el("th", { scope: "row" }, href ? el("a.title", { href, key: "open-" + record.id }, text) : text);
+    return el(
+      "th",
+      { scope: "row" },
+      href ? el("a.title", { href, key: "open-" + record.id }, text) : text
+    );
   });
-  const onclick = (event) => {
-    if (href && !event.target.closest("a, button") && !String(window.getSelection())) byKey("open-" + record.id).click();
+  const onclick = event => {
+    if (href && !event.target.closest("a, button") && !String(getSelection()))
+      byKey("open-" + record.id).click();
   };
   const current = param("open").endsWith("/" + record.id);
-  return el("tr", { class: (href ? "can-open" : "") + (current ? " current" : ""), onclick }, cells, el("td.end", recordMenu(record)));
+  return el(
+    "tr",
+    { class: (href ? "can-open" : "") + (current ? " current" : ""), onclick },
+    cells,
+    el("td.end", recordMenu(record))
+  );
 }
 
-function cardsView(screen) {
-  return recordScreen(screen, (records, update) => {
-    const { from, to, view: pages } = pager(records.length, update);
-    const fields = screen.columns ? columnsOf(screen) : keyFields(entityOf(screen), 4);
-    const cards = sortedRecords(screen, records).slice(from, to).map((one) => el("li.card", cardOf(one, fields, glyph(one), nextButton(one, "quiet"))));
-    return el("div", el("ul.cards", cards), pages);
-  }, { extras: sortSelect(screen) });
+function cardsView(screen, entity) {
+  return recordScreen(
+    screen,
+    entity,
+    (records, update) => {
+      const { from, to, view: pages } = pager(records.length, update);
+      const fields = screen.columns ? columnsOf(screen) : keyFields(entityOf(screen), 4);
+      const cards = sortedRecords(screen, records)
+        .slice(from, to)
+        .map(one => el("li.card", cardOf(one, fields, glyph(one), nextButton(one, "quiet"))));
+      return el("div", el("ul.cards", cards), pages);
+    },
+    { extras: sortSelect(screen) }
+  );
 }
 
 function cardOf(record, fields, before, next) {
   const { display } = kindOf(record);
-  const shown = fields.filter((field) => field.id !== display && field.type !== "status" && has(record, field)).slice(0, 4);
-  return [el("div.card-head", before, el("h2", titleLink(record)), recordMenu(record)), factList(record, shown),
-    (next || statusOf(record)) && el("div.card-foot", statusBadge(record), next)];
+  const shown = fields
+    .filter(field => field.id !== display && field.type !== "status" && has(record, field))
+    .slice(0, 4);
+  return [
+    el("div.card-head", before, el("h2", titleLink(record)), recordMenu(record)),
+    factList(record, shown),
+    (next || statusOf(record)) && el("div.card-foot", statusBadge(record), next)
+  ];
 }
 
 // --- boards: a column for each value; a card moves by dragging or by its menu
 
-function boardView(screen) {
-  return recordScreen(screen, (records) => {
+function boardView(screen, entity) {
+  return recordScreen(screen, entity, records => {
     const field = fieldOf(entityOf(screen), screen.groupBy);
-    const inColumn = (value) => records.filter((record) => get(record, field) === value);
-    const rest = records.filter((record) => !field.values.includes(get(record, field)));
-    const columns = field.values.map((value) => boardColumn(field, value, inColumn(value)));
-    return el("div.board", { css: { "--columns": columns.length + (rest.length ? 1 : 0) } }, columns, rest.length > 0 && boardColumn(field, "", rest));
+    const inColumn = value => records.filter(record => get(record, field) === value);
+    const rest = records.filter(record => !field.values.includes(get(record, field)));
+    const columns = field.values.map(value => boardColumn(field, value, inColumn(value)));
+    return el(
+      "div.board",
+      { css: { "--columns": columns.length + (rest.length ? 1 : 0) } },
+      columns,
+      rest.length > 0 && boardColumn(field, "", rest)
+    );
   });
 }
 
 function boardColumn(field, value, records) {
   const name = value ? capital(value) : t("no_value");
-  const most = Number(param("most." + value)) || 20;
-  const more = () => { setParams({ ["most." + value]: most + 40 }); redraw(); };
-  return el("section.column", { "aria-label": t("column", { name, count: records.length }), ...dropTarget((record) => moveCard(record, field, value)) },
-    el("h2", el("span", { class: "pip " + toneOf(field, value) }), name, el("span.count", num(records.length))),
-    records.length ? el("ul.stack", records.slice(0, most).map((record) => ticket(record, field))) : el("p.quiet", t("column_empty")),
-    records.length > most && button(t("show_more", { count: records.length - most }), more, { kind: "quiet", key: "more-" + value }));
+  return el(
+    "section.column",
+    {
+      "aria-label": t("column", { name, count: records.length }),
+      ...dropTarget(record => moveCard(record, field, value))
+    },
+    el("h2", el("span", { class: "pip " + toneOf(field, value) }), name, el(".count", num(records.length))),
+    records.length
+      ? el(
+          "ul.stack",
+          records.map(record => ticket(record, field))
+        )
+      : el("p.quiet", t("column_empty"))
+  );
 }
 
 function ticket(record, field) {
-  const fields = keyFields(kindOf(record), 5).filter((one) => one !== field && has(record, one));
-  const person = fields.find((one) => one.type === "person");
+  const fields = keyFields(kindOf(record), 5).filter(one => one !== field && has(record, one));
+  const person = fields.find(one => one.type === "person");
   const date = fields.find(isDated);
-  const rest = fields.filter((one) => one !== person && one !== date).slice(0, 2);
-  const items = () => field.values.map((value) => [capital(value), "blank", () => moveCard(record, field, value),
-    get(latest(record), field) === value]);
-  const move = may("edit") && menuButton(t("move_card", { title: titleOf(record) }), items, { kind: "quiet", icon: "move", key: "move-" + record.id });
-  return el("li.ticket", dragSource(record), el("div.card-head", el("h3", titleLink(record)), move),
-    el("div.sub", rest.map((one) => el("span", view(record, one, true)))),
-    el("div.card-foot", date ? view(record, date) : el("span"), person && el("span", { title: get(record, person) }, avatar(get(record, person)), hidden(get(record, person)))));
+  const rest = fields.filter(one => one !== person && one !== date).slice(0, 2);
+  const items = () =>
+    field.values.map(value => [
+      capital(value),
+      "blank",
+      () => moveCard(record, field, value),
+      get(latest(record), field) === value
+    ]);
+  const move =
+    may("edit") &&
+    menuButton(t("move_card", { title: titleOf(record) }), items, {
+      kind: "quiet",
+      icon: "move",
+      key: "move-" + record.id
+    });
+  return el(
+    "li.ticket",
+    dragSource(record),
+    el("div.card-head", el("h3", titleLink(record)), move),
+    el(
+      "div.sub",
+      rest.map(one => el("span", view(record, one, true)))
+    ),
+    el(
+      "div.card-foot",
+      date ? view(record, date) : el("span"),
+      person &&
+        el("span", { title: get(record, person) }, avatar(get(record, person)), hidden(get(record, person)))
+    )
+  );
 }
 
 function moveCard(record, field, value) {
@@ -7410,40 +8531,66 @@ function moveCard(record, field, value) {
 
 function dragSource(record) {
   if (!may("edit")) return {};
-  return { draggable: "true", ondragstart: (event) => event.dataTransfer.setData("text/plain", kindOf(record).id + "/" + record.id) };
+  return {
+    draggable: "true",
+    ondragstart: event => event.dataTransfer.setData("text/plain", kindOf(record).id + "/" + record.id)
+  };
 }
 
 function dropTarget(act) {
-  const over = (on) => (event) => { event.preventDefault(); event.currentTarget.classList.toggle("over", on); };
-  return { ondragover: over(true), ondragleave: over(false), ondrop: (event) => {
-    over(false)(event);
-    const [entity, id] = event.dataTransfer.getData("text/plain").split("/");
-    const record = app.entities.has(entity) && getRecord(entity, id);
-    if (record && may("edit")) act(record);
-  } };
+  const over = on => event => {
+    event.preventDefault();
+    event.currentTarget.classList.toggle("over", on);
+  };
+  return {
+    ondragover: over(true),
+    ondragleave: over(false),
+    ondrop: event => {
+      over(false)(event);
+      const [entity, id] = event.dataTransfer.getData("text/plain").split("/");
+      const record = app.entities.has(entity) && getRecord(entity, id);
+      if (record && may("edit")) act(record);
+    }
+  };
 }
 
 // --- inbox: the messages on one side, the chosen one on the other
 
-function inboxView(screen) {
-  const entity = entityOf(screen);
-  return recordScreen(screen, (records) => {
-    const date = leadDate(entity);
-    const sorted = date ? sortBy(records, date, true) : records;
-    const chosen = sorted.find((record) => record.id === app.route.record);
-    if (chosen && isUnread(chosen)) {
-      app.seen.add(entity.id + "/" + chosen.id);
-      changed();
-    }
-    return el("div", { class: "inbox sheet" + (chosen ? " reading" : "") },
-      el("ul", { "aria-label": screen.title }, sorted.slice(0, 100).map((record) => inboxRow(screen, record, date, chosen))),
-      chosen ? el("section.quick", { "aria-labelledby": "quick-title" }, inboxReader(screen, chosen)) : el("div.state", icon("inbox"), el("p", t("choose_one"))));
-  }, { note: t("unread", { count: unreadCount(entity) }) });
+function inboxView(screen, entity) {
+  return recordScreen(
+    screen,
+    entity,
+    records => {
+      const date = leadDate(entity);
+      const sorted = date ? sortBy(records, date, true) : records;
+      const opened = sorted.find(record => record.id === app.route.record);
+      const chosen = opened || (!app.narrow && sorted[0]);
+      if (opened && isUnread(opened)) {
+        app.seen.add(entity.id + "/" + opened.id);
+        changed();
+      }
+      return el(
+        "div",
+        { class: "inbox sheet" + (opened ? " reading" : "") },
+        el(
+          "ul",
+          { "aria-label": screen.title },
+          sorted.slice(0, 100).map(record => inboxRow(screen, record, date, chosen))
+        ),
+        chosen
+          ? el("section", { "aria-labelledby": "quick-title" }, inboxReader(screen, chosen))
+          : el("div.state", icon("inbox"), el("p", t("choose_one")))
+      );
+    },
+    { note: t("unread", { count: unreadCount(entity) }) }
+  );
 }
 
 // Unread is what nobody opened here and what is not dealt with; some were read before.
 function isUnread(record) {
-  return !app.seen.has(kindOf(record).id + "/" + record.id) && !isClosed(record) && hue(record.id) > "hue-1";
+  return (
+    !app.seen.has(kindOf(record).id + "/" + record.id) && !isClosed(record) && hue(record.id) > "hue-1"
+  );
 }
 
 function unreadCount(entity) {
@@ -7451,70 +8598,132 @@ function unreadCount(entity) {
 }
 
 function inboxRow(screen, record, date, chosen) {
-  const person = ofType(kindOf(record), "person").find((field) => has(record, field));
+  const person = ofType(kindOf(record), "person").find(field => has(record, field));
   const unread = isUnread(record);
   const { params } = app.route;
-  return el("li", el("a.inbox-row", { class: unread ? "inbox-row unread" : "inbox-row", href: address(screen.id, record.id, params), "aria-current": record === chosen ? "true" : null, key: "row-" + record.id },
-    el("span.inbox-top", el("span", unread && el("span.dot"), unread && hidden(t("unread_mark")), person ? textIn(record, person) : kindOf(record).label),
-      date && has(record, date) && el("time", formatDate(get(record, date), { day: "numeric", month: "short" }))),
-    el("strong", titleOf(record)), el("span.clip", longText(record)), statusBadge(record)));
+  return el(
+    "li",
+    el(
+      "a.inbox-row",
+      {
+        class: unread ? "inbox-row unread" : "inbox-row",
+        href: address(screen.id, record.id, params),
+        "aria-current": record === chosen ? "true" : null,
+        key: "row-" + record.id
+      },
+      el(
+        ".inbox-top",
+        el(
+          "span",
+          unread && el(".dot"),
+          unread && hidden(t("unread_mark")),
+          person ? textIn(record, person) : kindOf(record).label
+        ),
+        date &&
+          has(record, date) &&
+          el("time", formatDate(get(record, date), { day: "numeric", month: "short" }))
+      ),
+      el("strong", titleOf(record)),
+      el(".clip", longText(record)),
+      statusBadge(record)
+    )
+  );
 }
 
 function inboxReader(screen, record) {
-  const entity = kindOf(record);
-  const unread = () => { app.seen.delete(entity.id + "/" + record.id); app.seen.add("-"); changed(); goTo(hrefTo(screen.id)); };
-  const detail = screenFor(entity, "detail");
-  return [el("a.back", { href: hrefTo(screen.id) }, icon("previous", "flip"), el("span", screen.title)),
-    el("div.card-head", el("h2", { id: "quick-title", tabindex: -1 }, titleOf(record)), recordMenu(record)),
-    statusBadge(record) && el("div", statusBadge(record)), notesOf(record),
-    factList(record, factFields(record), "fact-grid"),
-    el("div.actions", nextButton(record, "primary"), button(t("mark_unread"), unread, { icon: "mail" }),
-      detail && button(t("open_record"), hrefTo(detail.id, record.id), { icon: "expand" }))];
+  const unread = () => {
+    app.seen.delete(kindOf(record).id + "/" + record.id);
+    changed();
+    goTo(hrefTo(screen.id));
+  };
+  return quickView(
+    record,
+    el("a.back", { href: hrefTo(screen.id) }, icon("previous", "flip"), el("span", screen.title)),
+    button(t("mark_unread"), unread, { icon: "mail" })
+  );
 }
 """,
     "dates": r"""
 // Calendars and timelines.
-function calendarView(screen) {
+function calendarView(screen, entity) {
   const kinds = ["month", "week", "agenda"];
-  const kind = app.narrow ? "agenda" : kinds.find((one) => one === param("view")) || "month";
-  const choose = (value) => { setParams({ view: value === "month" ? "" : value }); redraw(); };
-  return recordScreen(screen, (records) => {
-    const at = dayInRoute();
-    const range = calendarRange(kind, at);
-    const days = recordsByDay(screen, records, range);
-    const step = (count) => (kind === "week" ? addDays(at, 7 * count) : addMonths(at, count));
-    const draw = { month: monthTable, week: weekColumns, agenda: agendaList }[kind];
-    return [periodBar(range.title, step), draw(screen, days, range)].reduce((box, part) => { box.append(part); return box; }, el("div"));
-  }, { extras: !app.narrow && segmented(t("view"), "view", kind, kinds.map((one) => [one, t(one)]), choose) });
+  const kind = app.narrow ? "agenda" : kinds.find(one => one === param("view")) || "month";
+  const choose = value => {
+    change({ view: value === "month" ? "" : value });
+  };
+  return recordScreen(
+    screen,
+    entity,
+    records => {
+      const at = dayInRoute();
+      const range = calendarRange(kind, at);
+      const days = recordsByDay(screen, records, range);
+      const step = count => (kind === "week" ? addDays(at, 7 * count) : addMonths(at, count));
+      const draw = kind === "agenda" ? agendaList : dayTable;
+      return el("div", periodBar(range.title, step), draw(screen, days, range));
+    },
+    {
+      extras:
+        !app.narrow &&
+        segmented(
+          t("view"),
+          "view",
+          kind,
+          kinds.map(one => [one, t(one)]),
+          choose
+        )
+    }
+  );
 }
 
 function dayInRoute() {
-  return /^\d{4}-\d\d-\d\d$/.test(param("at")) && !Number.isNaN(toDate(param("at")).getTime()) ? param("at") : app.today;
+  return /^\d{4}-\d\d-\d\d$/.test(param("at")) && !Number.isNaN(toDate(param("at")).getTime())
+    ? param("at")
+    : app.today;
 }
 
 function calendarRange(kind, at) {
   const week = startOfWeek(at);
-  if (kind === "week") return { from: week, to: addDays(week, 6), title: formatRange(week, addDays(week, 6)) };
+  if (kind === "week")
+    return { from: week, to: addDays(week, 6), title: formatRange(week, addDays(week, 6)) };
   const first = at.slice(0, 8) + "01";
   const last = addDays(addMonths(at, 1), -1);
   const whole = kind === "month";
-  return { from: whole ? startOfWeek(first) : first, to: whole ? addDays(startOfWeek(last), 6) : last, title: monthName(first), month: at.slice(0, 7) };
+  return {
+    from: whole ? startOfWeek(first) : first,
+    to: whole ? addDays(startOfWeek(last), 6) : last,
+    title: monthName(first),
+    month: at.slice(0, 7)
+  };
 }
 
 // The heading of a span of time with buttons for earlier, today and later; `step` reckons the day to go to.
 function periodBar(title, step) {
-  const turn = (day) => () => { setParams({ at: day === app.today ? "" : day }); redraw(); say(byId("range").textContent); };
-  return el("div.period", el("h2", { id: "range" }, title), el("div.actions",
-    button("", turn(step(-1)), { kind: "flip", icon: "previous", label: t("earlier"), key: "earlier" }),
-    button(t("today"), turn(app.today), { key: "today" }),
-    button("", turn(step(1)), { kind: "flip", icon: "next", label: t("later"), key: "later" })));
+  const turn = day => () => {
+    change({ at: day === app.today ? "" : day });
+    say(byId("range").textContent);
+  };
+  return el(
+    "div.period",
+    el("h2", { id: "range" }, title),
+    el(
+      "div.actions",
+      button("", turn(step(-1)), { kind: "flip", icon: "previous", label: t("earlier"), key: "earlier" }),
+      button(t("today"), turn(app.today), { key: "today" }),
+      button("", turn(step(1)), { kind: "flip", icon: "next", label: t("later"), key: "later" })
+    )
+  );
 }
 
 // Which records lie on which day; one with an end lies on every day of its span.
 function recordsByDay(screen, records, range) {
   const days = new Map();
   for (const span of spansOf(screen, records)) {
-    for (let day = span.from < range.from ? range.from : span.from; day <= span.to && day <= range.to; day = addDays(day, 1)) {
+    for (
+      let day = span.from < range.from ? range.from : span.from;
+      day <= span.to && day <= range.to;
+      day = addDays(day, 1)
+    ) {
       days.set(day, [...(days.get(day) || []), span.record]);
     }
   }
@@ -7523,8 +8732,14 @@ function recordsByDay(screen, records, range) {
 
 function spansOf(screen, records) {
   const entity = entityOf(screen);
-  const [start, stop] = [fieldOf(entity, screen.dateField), fieldOf(entity, screen.endField || screen.dateField)];
-  return sortBy(records.filter((record) => has(record, start)), start).map((record) => {
+  const [start, stop] = [
+    fieldOf(entity, screen.dateField),
+    fieldOf(entity, screen.endField || screen.dateField)
+  ];
+  return sortBy(
+    records.filter(record => has(record, start)),
+    start
+  ).map(record => {
     const from = dayOf(record, start);
     const to = dayOf(record, stop);
     return { record, from, to: to > from ? to : from };
@@ -7539,31 +8754,82 @@ function daysFrom(day, count) {
   return Array.from({ length: count }, (none, place) => addDays(day, place));
 }
 
-function monthTable(screen, days, range) {
+function dayTable(screen, days, range) {
   const dates = daysFrom(range.from, daysBetween(range.from, range.to) + 1);
   const weeks = dates.filter((day, place) => place % 7 === 0);
-  const heads = dates.slice(0, 7).map((day) => el("th", { scope: "col", abbr: formatDate(day, { weekday: "long" }) }, formatDate(day, { weekday: "short" })));
-  return el("table.month.sheet", el("caption.sr-only", screen.title + ", " + range.title), el("thead", el("tr", heads)),
-    el("tbody", weeks.map((week) => el("tr", daysFrom(week, 7).map((day) => dayCell(screen, days.get(day) || [], day, range))))));
+  const heads = dates
+    .slice(0, 7)
+    .map(day =>
+      el(
+        "th",
+        { scope: "col", abbr: formatDate(day, { weekday: "long" }) },
+        formatDate(day, { weekday: "short" })
+      )
+    );
+  return el(
+    "table.sheet",
+    { class: range.month ? "month" : "month tall" },
+    el("caption.sr-only", screen.title + ", " + range.title),
+    el("thead", el("tr", heads)),
+    el(
+      "tbody",
+      weeks.map(week =>
+        el(
+          "tr",
+          daysFrom(week, 7).map(day => dayCell(screen, days.get(day) || [], day, range))
+        )
+      )
+    )
+  );
 }
 
 function dayCell(screen, records, day, range) {
   const date = dateOf(screen);
-  const outside = day.slice(0, 7) !== range.month;
+  const outside = range.month && day.slice(0, 7) !== range.month;
+  const most = range.month ? 3 : records.length;
   const { plus, label } = newOn(screen, day);
-  const more = () => { setParams({ view: "week", at: day }); redraw(); };
-  return el("td.day", { class: "day" + (outside ? " outside" : "") + (day === app.today ? " is-today" : ""), ...dropTarget((record) => moveTo(record, date, day)) },
-    el("div.day-head", el("time", { datetime: day }, el("span.day-number", { "aria-hidden": "true" }, dayNumber(day)), hidden(label)), !outside && plus),
-    el("ul", records.slice(0, 3).map((record) => el("li", eventLink(screen, record)))),
-    records.length > 3 && button(t("more_events", { count: records.length - 3 }), more, { kind: "quiet tiny", key: "day-" + day }));
+  return el(
+    "td",
+    {
+      class: "day" + (outside ? " outside" : "") + (day === app.today ? " is-today" : ""),
+      ...dropTarget(record => moveTo(record, date, day))
+    },
+    el(
+      "div.day-head",
+      el("time", { datetime: day }, el(".day-number", { mute: true }, dayNumber(day)), hidden(label)),
+      !outside && plus
+    ),
+    el(
+      "ul",
+      records.slice(0, most).map(record => el("li", eventLink(screen, record, !range.month)))
+    ),
+    records.length > most &&
+      button(t("more_events", { count: records.length - most }), () => change({ view: "week", at: day }), {
+        kind: "quiet tiny",
+        key: "day-" + day
+      })
+  );
 }
 
 function newOn(screen, day) {
   const entity = entityOf(screen);
   const date = dateOf(screen);
-  const label = formatDate(day, { weekday: "long", day: "numeric", month: "long" }) + (day === app.today ? ", " + t("today") : "");
-  const href = may("create") && formHref(entity, null, { [date.id]: day + (date.type === "datetime" ? "T09:00" : "") });
-  return { label, plus: href && el("a.day-new", { href, "aria-label": t("new_on", { label: small(entity.label), day: formatDate(day) }) }, icon("plus")) };
+  const label =
+    formatDate(day, { weekday: "long", day: "numeric", month: "long" }) +
+    (day === app.today ? ", " + t("today") : "");
+  const href =
+    may("create") &&
+    formHref(entity, null, { [date.id]: day + (date.type === "datetime" ? "T09:00" : "") });
+  return {
+    label,
+    plus:
+      href &&
+      el(
+        "a.day-new",
+        { href, "aria-label": t("new_on", { label: small(entity.label), day: formatDate(day) }) },
+        icon("plus")
+      )
+  };
 }
 
 // A record that is dropped on a day keeps its time of day.
@@ -7574,27 +8840,50 @@ function moveTo(record, date, day) {
 function eventLink(screen, record, who) {
   const date = dateOf(screen);
   const status = statusOf(record);
-  const person = who && ofType(kindOf(record), "person").find((field) => has(record, field));
+  const person = who && ofType(kindOf(record), "person").find(field => has(record, field));
   const href = recordHref(record);
-  return el(href ? "a" : "span", { class: "event " + (status ? status.tone : "info"), href: href || null, key: "event-" + record.id, ...dragSource(record) },
-    date.type === "datetime" && el("b", formatTime(get(record, date))), el("span.clip", titleOf(record)), person && el("span.sub", textIn(record, person)));
-}
-
-function weekColumns(screen, days, range) {
-  return el("div.week.sheet", daysFrom(range.from, 7).map((day) => el("section.day", { class: "day" + (day === app.today ? " is-today" : ""), ...dropTarget((record) => moveTo(record, dateOf(screen), day)) },
-    el("h3.day-head", el("span", formatDate(day, { weekday: "short" })), el("span.day-number", dayNumber(day)), newOn(screen, day).plus),
-    el("ul", (days.get(day) || []).map((record) => el("li", eventLink(screen, record, true)))), !days.has(day) && el("p.quiet", t("free")))));
+  return el(
+    href ? "a" : "span",
+    {
+      class: "event " + (status ? status.tone : "info"),
+      href: href || null,
+      key: "event-" + record.id,
+      ...dragSource(record)
+    },
+    date.type === "datetime" && el("b", formatTime(get(record, date))),
+    el(".clip", titleOf(record)),
+    person && el(".sub", textIn(record, person))
+  );
 }
 
 function agendaList(screen, days, range) {
-  const time = (record) => el("time.when", dateOf(screen).type === "datetime" ? formatTime(get(record, dateOf(screen))) : t("all_day"));
-  return days.size ? rowGroups([...days.keys()].sort().map((day) => [
-    [capital(formatDate(day, { weekday: "long", day: "numeric", month: "long" })), day === app.today && badge(t("today"), "info")],
-    days.get(day).map((record) => rowOf(record, { before: time(record), sub: subText(record), menu: true }))])) : nothingIn(range.title);
+  const time = record =>
+    el(
+      "time.when",
+      dateOf(screen).type === "datetime" ? formatTime(get(record, dateOf(screen))) : t("all_day")
+    );
+  return days.size
+    ? rowGroups(
+        [...days.keys()]
+          .sort()
+          .map(day => [
+            [
+              capital(formatDate(day, { weekday: "long", day: "numeric", month: "long" })),
+              day === app.today && badge(t("today"), "info")
+            ],
+            days
+              .get(day)
+              .map(record => rowOf(record, { before: time(record), sub: subText(record), menu: true }))
+          ])
+      )
+    : nothingIn(range.title);
 }
 
 function rowGroups(groups) {
-  return el("div.groups", groups.map(([title, rows]) => el("section", el("h2", title), el("ul.sheet", rows))));
+  return el(
+    "div.groups",
+    groups.map(([title, rows]) => el("section", el("h2", title), el("ul.sheet", rows)))
+  );
 }
 
 function nothingIn(range) {
@@ -7603,91 +8892,178 @@ function nothingIn(range) {
 
 // --- timeline: spans on a scale when there is an end, else a dated story
 
-function timelineView(screen) {
+function timelineView(screen, entity) {
   const spans = screen.endField && !app.narrow;
-  const lengths = [["14", t("two_weeks")], ["35", t("month")], ["91", t("quarter")]];
-  const length = lengths.map(([value]) => value).find((value) => value === param("view")) || "35";
-  const choose = (value) => { setParams({ view: value }); redraw(); };
-  return recordScreen(screen, (records) => (spans ? spanChart(screen, records, Number(length)) : story(screen, records)),
-    { extras: spans && segmented(t("zoom"), "zoom", length, lengths, choose) });
+  const lengths = [
+    ["14", t("two_weeks")],
+    ["35", t("month")],
+    ["91", t("quarter")]
+  ];
+  const length = lengths.map(([value]) => value).find(value => value === param("view")) || "35";
+  const choose = value => {
+    change({ view: value });
+  };
+  return recordScreen(
+    screen,
+    entity,
+    records => (spans ? spanChart(screen, records, Number(length)) : story(screen, records)),
+    { extras: spans && segmented(t("zoom"), "zoom", length, lengths, choose) }
+  );
 }
 
 function spanChart(screen, records, length) {
   const at = dayInRoute();
   const from = addDays(startOfWeek(at), -7 * Math.round(length / 28));
   const to = addDays(from, length - 1);
-  const spans = spansOf(screen, records).filter((span) => span.to >= from && span.from <= to);
-  const place = (day) => (daysBetween(from, day) / length) * 100 + "%";
-  const today = () => app.today >= from && app.today <= to && el("span.span-today", { css: { "inset-inline-start": place(app.today) } });
+  const spans = spansOf(screen, records).filter(span => span.to >= from && span.from <= to);
+  const place = day => (daysBetween(from, day) / length) * 100 + "%";
+  const today = () =>
+    app.today >= from &&
+    app.today <= to &&
+    el(".span-today", { css: { "inset-inline-start": place(app.today) } });
   const marks = daysFrom(from, length).filter((day, number) => number % (length > 50 ? 14 : 7) === 0);
-  const scale = marks.map((day) => el("span", { css: { "inset-inline-start": place(day) } }, formatDate(day, { day: "numeric", month: "short" })));
+  const scale = marks.map(day =>
+    el(
+      "span",
+      { css: { "inset-inline-start": place(day) } },
+      formatDate(day, { day: "numeric", month: "short" })
+    )
+  );
   const bar = ({ record, from: first, to: last }) => {
     const start = first < from ? from : first;
     const width = ((daysBetween(start, last > to ? to : last) + 1) / length) * 100 + "%";
     const status = statusOf(record);
-    return el("li.span-row", el("div.clip", titleLink(record)), el("div.span-track", today(),
-      el("span", { class: "span-bar " + (status ? status.tone : "info"), css: { "inset-inline-start": place(start), width } }),
-      hidden(formatRange(first, last) + (status ? ", " + status.value : ""))));
+    return el(
+      "li.span-row",
+      el("div.clip", titleLink(record)),
+      el(
+        "div.span-track",
+        today(),
+        el("span", {
+          class: "span-bar " + (status ? status.tone : "info"),
+          css: { "inset-inline-start": place(start), width }
+        }),
+        hidden(formatRange(first, last) + (status ? ", " + status.value : ""))
+      )
+    );
   };
-  return el("div", periodBar(formatRange(from, to), (count) => addDays(at, count * Math.ceil(length / 14) * 7)),
-    spans.length ? el("div.sheet", { css: { "--weeks": length / 7 } },
-      el("div.span-row.span-top", { "aria-hidden": "true" }, el("span", kindOf(spans[0].record).label), el("div.span-track", scale)),
-      el("ul", spans.slice(0, 200).map(bar))) : nothingIn(formatRange(from, to)));
+  return el(
+    "div",
+    periodBar(formatRange(from, to), count => addDays(at, count * Math.ceil(length / 14) * 7)),
+    spans.length
+      ? el(
+          "div.sheet",
+          { css: { "--weeks": length / 7 } },
+          el(
+            "div.span-row.span-top",
+            { mute: true },
+            el("span", kindOf(spans[0].record).label),
+            el("div.span-track", scale)
+          ),
+          el("ul", spans.slice(0, 200).map(bar))
+        )
+      : nothingIn(formatRange(from, to))
+  );
 }
 
 function story(screen, records) {
   const date = dateOf(screen);
-  const sorted = sortBy(records.filter((record) => has(record, date)), date, true);
-  const most = Number(param("most")) || 40;
-  const shown = sorted.slice(0, most);
-  const months = [...new Set(shown.map((record) => dayOf(record, date).slice(0, 7)))];
-  const time = (record) => el("time.when", formatDate(get(record, date), { day: "numeric", month: "short" }));
-  return el("div", rowGroups(months.map((month) => [monthName(month + "-01"), shown.filter((record) => dayOf(record, date).startsWith(month))
-    .map((record) => rowOf(record, { before: time(record), sub: longText(record), menu: true }))])),
-  sorted.length > most && button(t("show_more", { count: sorted.length - most }), () => { setParams({ most: most + 40 }); redraw(); }, { key: "more" }));
+  const sorted = sortBy(
+    records.filter(record => has(record, date)),
+    date,
+    true
+  );
+  const months = [...new Set(sorted.map(record => dayOf(record, date).slice(0, 7)))];
+  const row = record =>
+    rowOf(record, {
+      sub: longText(record),
+      menu: true,
+      before: el("time.when", formatDate(get(record, date), { day: "numeric", month: "short" }))
+    });
+  return rowGroups(
+    months.map(month => [
+      monthName(month + "-01"),
+      sorted.filter(record => dayOf(record, date).startsWith(month)).map(row)
+    ])
+  );
 }
 """,
     "detail": r"""
 // One record: what it is, what is to be done next, what it is linked with.
-function detailView(screen) {
-  const entity = entityOf(screen);
+function detailView(screen, entity) {
   const { record: id } = app.route;
   const record = id ? getRecord(entity.id, id) : listRecords(entity)[0];
   const back = backTo(listScreen(entity));
   if (app.blocked) return [pageHead(screen.title, { back }), app.blocked("detail")];
-  if (!record || param("state") === "empty") return [pageHead(screen.title, { back }), id && !record ? missingState(entity) : emptyState(entity)];
+  if (!record || param("state") === "empty")
+    return [pageHead(screen.title, { back }), id && !record ? missingState(entity) : emptyState(entity)];
   return [
-    pageHead(titleOf(record), { back, before: glyph(record, " large"), note: [entity.label, " ", statusBadge(record)],
-      actions: recordActions(record, () => goTo(back ? back.href : hrefTo(homeScreen()))) }),
-    el("div.detail", el("div", statusTrack(record), factsBlock(record), notesOf(record)), el("div", relatedBlocks(record), historyBlock(record))),
+    pageHead(titleOf(record), {
+      back,
+      before: glyph(record, " large"),
+      note: [entity.label, " ", statusBadge(record)],
+      actions: recordActions(record, () => goTo(back ? back.href : hrefTo(homeScreen())))
+    }),
+    el(
+      "div.detail",
+      el("div", statusTrack(record), factsBlock(record), notesOf(record)),
+      el("div", relatedBlocks(record), historyBlock(record))
+    )
   ];
 }
 
 function missingState(entity) {
-  return stateBox("search", t("not_there", { label: small(entity.label) }), t("not_there_hint"), button(t("to_start"), hrefTo(homeScreen()), { kind: "primary" }));
+  return stateBox(
+    "search",
+    t("not_there", { label: small(entity.label) }),
+    t("not_there_hint"),
+    button(t("to_start"), hrefTo(homeScreen()), { kind: "primary" })
+  );
 }
 
 function recordActions(record, leave) {
   const items = () => [...statusItems(record), ...removeItem(record, leave)];
-  return [nextButton(record, "primary"), may("edit") && button(t("edit"), formHref(kindOf(record), record), { icon: "edit", key: "edit" }),
-    items().length > 0 && menuButton(t("actions_for", { title: titleOf(record) }), items, { icon: "more", key: "more" })];
+  return [
+    nextButton(record, "primary"),
+    may("edit") && button(t("edit"), formHref(kindOf(record), record), { icon: "edit", key: "edit" }),
+    items().length > 0 &&
+      menuButton(t("actions_for", { title: titleOf(record) }), items, { icon: "more", key: "more" })
+  ];
 }
 
 // Steps in their order; what lies behind is checked.
 function stepList(label, names, place) {
-  return el("ol.steps", { "aria-label": label }, names.map((name, index) => el("li", { class: index < place ? "past" : "", "aria-current": index === place ? "step" : null },
-    el("span.step-mark", { "aria-hidden": "true" }, index < place ? icon("check") : String(index + 1)), el("span", name))));
+  return el(
+    "ol.steps",
+    { "aria-label": label },
+    names.map((name, index) =>
+      el(
+        "li",
+        { class: index < place ? "past" : "", "aria-current": index === place ? "step" : null },
+        el(".step-mark", { mute: true }, index < place ? icon("check") : String(index + 1)),
+        el("span", name)
+      )
+    )
+  );
 }
 
 function statusTrack(record) {
   const status = statusOf(record);
   if (!status) return null;
-  const main = status.field.values.filter((value, place) => value === status.value || !place || toneOf(status.field, value) !== "plain");
-  return block(status.field.label, stepList(status.field.label, main.map(capital), main.indexOf(status.value)), { kind: "track-block" });
+  const main = status.field.values.filter(
+    (value, place) => value === status.value || !place || toneOf(status.field, value) !== "plain"
+  );
+  return block(
+    status.field.label,
+    stepList(status.field.label, main.map(capital), main.indexOf(status.value)),
+    { kind: "track-block" }
+  );
 }
 
 function factFields(record) {
-  return kindOf(record).fields.filter((field) => !["longtext", "status"].includes(field.type) && field.id !== kindOf(record).display);
+  return kindOf(record).fields.filter(
+    field => !["longtext", "status"].includes(field.type) && field.id !== kindOf(record).display
+  );
 }
 
 function factsBlock(record) {
@@ -7696,49 +9072,99 @@ function factsBlock(record) {
 }
 
 function notesOf(record) {
-  return ofType(kindOf(record), "longtext").filter((field) => has(record, field))
-    .map((field) => block(field.label, el("p.prose", { dir: "auto" }, get(record, field))));
+  return ofType(kindOf(record), "longtext")
+    .filter(field => has(record, field))
+    .map(field => block(field.label, el("p.prose", { dir: "auto" }, get(record, field))));
 }
 
 // Records that refer to this one, each kind with a way to add another.
 function relatedBlocks(record) {
-  const refs = app.blueprint.entities.flatMap((entity) => ofType(entity, "ref").map((field) => [entity, field]));
-  return refs.filter(([, field]) => field.entity === kindOf(record).id).map(([entity, field]) => {
-    const rows = listRecords(entity).filter((one) => get(one, field) === record.id);
-    const list = listScreen(entity);
-    const all = list && rows.length > 5 && hrefTo(list.id, "", { ["f." + field.id]: record.id });
-    const add = may("create") && button(t("add"), formHref(entity, null, { [field.id]: record.id }), { kind: "quiet", icon: "plus", key: "add-" + field.id, "aria-label": t("add") + " " + small(entity.label) });
-    return block(entity.plural, [rows.length ? el("ul", rows.slice(0, 5).map((one) => rowOf(one, { facts: leadDate(entity) && view(one, leadDate(entity)) }))) : el("p.quiet", t("nothing_yet", { plural: small(entity.plural) })),
-      all && el("a.more", { href: all }, t("view_all", { count: rows.length }))], { count: rows.length, action: add });
-  });
+  const refs = app.blueprint.entities.flatMap(entity =>
+    ofType(entity, "ref").map(field => [entity, field])
+  );
+  return refs
+    .filter(([, field]) => field.entity === kindOf(record).id)
+    .map(([entity, field]) => {
+      const rows = listRecords(entity).filter(one => get(one, field) === record.id);
+      const list = listScreen(entity);
+      const all = list && rows.length > 5 && hrefTo(list.id, "", { ["f." + field.id]: record.id });
+      const add =
+        may("create") &&
+        button(t("add"), formHref(entity, null, { [field.id]: record.id }), {
+          kind: "quiet",
+          icon: "plus",
+          key: "add-" + field.id,
+          "aria-label": t("add") + " " + small(entity.label)
+        });
+      return block(
+        entity.plural,
+        [
+          rows.length
+            ? el(
+                "ul",
+                rows
+                  .slice(0, 5)
+                  .map(one => rowOf(one, { facts: leadDate(entity) && view(one, leadDate(entity)) }))
+              )
+            : el("p.quiet", t("nothing_yet", { plural: small(entity.plural) })),
+          all && el("a.more", { href: all }, t("view_all", { count: rows.length }))
+        ],
+        { count: rows.length, action: add }
+      );
+    });
 }
 
 function historyBlock(record) {
-  const entries = app.log.filter(([entity, id]) => entity === kindOf(record).id && id === record.id).slice(-8).reverse();
-  return block(t("history"), entries.length ? el("ol.log", entries.map(([, , text]) => el("li", text))) : el("p.quiet", t("no_history")));
+  const entries = app.log
+    .filter(([entity, id]) => entity === kindOf(record).id && id === record.id)
+    .slice(-8)
+    .reverse();
+  return block(
+    t("history"),
+    entries.length
+      ? el(
+          "ol.log",
+          entries.map(([, , text]) => el("li", text))
+        )
+      : el("p.quiet", t("no_history"))
+  );
 }
 
-// The same record in a panel or a dialog beside the rows that it was opened from.
-function quickView(record) {
+// The same record beside the rows that it was opened from: in a panel, in a dialog, in an inbox with a way back.
+function quickView(record, back, more) {
   const page = screenFor(kindOf(record), "detail");
-  return el("div.quick", el("div.quick-bar", el("span", kindOf(record).label),
-    page && button("", hrefTo(page.id, record.id), { kind: "quiet", icon: "expand", label: t("open_page") }),
-    button("", () => goTo(hrefWith({ open: "" })), { kind: "quiet", icon: "close", label: t("close") })),
-  el("h2", { id: "quick-title", tabindex: -1 }, titleOf(record)), el("div", statusBadge(record)),
-  el("div.actions", recordActions(record, () => goTo(hrefWith({ open: "" })))),
-  factsBlock(record), notesOf(record), relatedBlocks(record), historyBlock(record));
+  const close = () => goTo(hrefWith({ open: "" }));
+  return el(
+    "div.quick",
+    el(
+      "div.quick-bar",
+      back || el("span", kindOf(record).label),
+      page &&
+        button("", hrefTo(page.id, record.id), { kind: "quiet", icon: "expand", label: t("open_page") }),
+      !back && button("", close, { kind: "quiet", icon: "close", label: t("close") })
+    ),
+    el("h2", { id: "quick-title", tabindex: -1 }, titleOf(record)),
+    el("div", statusBadge(record)),
+    el("div.actions", recordActions(record, close), more),
+    notesOf(record),
+    factsBlock(record),
+    relatedBlocks(record),
+    historyBlock(record)
+  );
 }
 """,
     "form": r"""
 // Forms: one page or step by step, with hints, checks, a summary of what is wrong, and a draft that survives leaving.
-function formView(screen) {
-  const entity = entityOf(screen);
+function formView(screen, entity) {
   const record = app.route.record ? getRecord(entity.id, app.route.record) : null;
   const list = listScreen(entity);
-  const head = pageHead(record ? t("edit_title", { title: titleOf(record) }) : screen.title, { back: backTo(list), note: t("required_note") });
+  const head = pageHead(record ? t("edit_title", { title: titleOf(record) }) : screen.title, {
+    back: backTo(list),
+    note: t("required_note")
+  });
   if (app.route.record && !record) return [head, missingState(entity)];
   if (param("state") === "loading") return [head, loadingState("form")];
-  const leave = (saved) => {
+  const leave = saved => {
     const next = (saved && screenFor(entity, "detail")) || list;
     goTo(next ? hrefTo(next.id, next.type === "detail" ? saved.id : "") : hrefTo(homeScreen()));
   };
@@ -7747,29 +9173,63 @@ function formView(screen) {
 
 // The form in a dialog over the screen that it was called from.
 function formDialog({ entity, record }) {
-  const presets = [...app.route.params.keys()].filter((name) => name.startsWith("set."));
-  const leave = () => goTo(hrefWith({ edit: "", part: "", ...Object.fromEntries(presets.map((name) => [name, ""])) }));
-  const title = record ? t("edit_title", { title: titleOf(record) }) : t("new_one", { label: small(entity.label) });
-  const screen = app.blueprint.screens.find((one) => one.type === "form" && one.entity === entity.id);
-  return el("div.quick", el("div.quick-bar", el("h2", { id: "quick-title", tabindex: -1 }, title),
-    button("", () => leave(), { kind: "quiet", icon: "close", label: t("close") })), formPane(screen, entity, record, leave));
+  const presets = [...app.route.params.keys()].filter(name => name.startsWith("set."));
+  const leave = () =>
+    goTo(hrefWith({ edit: "", part: "", ...Object.fromEntries(presets.map(name => [name, ""])) }));
+  const title = record
+    ? t("edit_title", { title: titleOf(record) })
+    : t("new_one", { label: small(entity.label) });
+  const screen = app.blueprint.screens.find(one => one.type === "form" && one.entity === entity.id);
+  return el(
+    "div.quick",
+    el(
+      "div.quick-bar",
+      el("h2", { id: "quick-title", tabindex: -1 }, title),
+      button("", () => leave(), { kind: "quiet", icon: "close", label: t("close") })
+    ),
+    formPane(screen, entity, record, leave)
+  );
 }
 
 function formSteps(screen, entity) {
-  const steps = ((screen && screen.steps) || []).map((step) => step.map((id) => fieldOf(entity, id)));
+  const steps = ((screen && screen.steps) || []).map(step => step.map(id => fieldOf(entity, id)));
   const fields = steps[0] || entity.fields;
   if (steps.length > 1 || app.axes.entry !== "guided") return steps.length > 1 ? steps : [fields];
   const size = Math.ceil(fields.length / Math.ceil(fields.length / 4));
-  return Array.from({ length: Math.ceil(fields.length / size) }, (none, place) => fields.slice(place * size, place * size + size));
+  return Array.from({ length: Math.ceil(fields.length / size) }, (none, place) =>
+    fields.slice(place * size, place * size + size)
+  );
 }
 
 function formPane(screen, entity, record, leave) {
   if (!may(record ? "edit" : "create")) return refusedState();
-  const key = entity.id + "/" + (record ? record.id : [...app.route.params].filter(([name]) => name.startsWith("set.")));
-  const start = (field) => (record ? get(record, field) : param("set." + field.id) || (field.default === undefined ? "" : field.default));
-  if (!app.drafts.has(key)) app.drafts.set(key, new Map(entity.fields.map((field) => [field.id, start(field)])));
-  const form = { entity, record, leave, key, values: app.drafts.get(key), steps: formSteps(screen, entity), errors: new Map(), failed: false };
-  form.node = el("form.form", { novalidate: true, onsubmit: (event) => { event.preventDefault(); onSubmit(form); } });
+  const key =
+    entity.id +
+    "/" +
+    (record ? record.id : [...app.route.params].filter(([name]) => name.startsWith("set.")));
+  const start = field =>
+    record
+      ? get(record, field)
+      : param("set." + field.id) || (field.default === undefined ? "" : field.default);
+  if (!app.drafts.has(key))
+    app.drafts.set(key, new Map(entity.fields.map(field => [field.id, start(field)])));
+  const form = {
+    entity,
+    record,
+    leave,
+    key,
+    values: app.drafts.get(key),
+    steps: formSteps(screen, entity),
+    errors: new Map(),
+    failed: false
+  };
+  form.node = el("form.form", {
+    novalidate: true,
+    onsubmit: event => {
+      event.preventDefault();
+      onSubmit(form);
+    }
+  });
   drawForm(form);
   return form.node;
 }
@@ -7785,21 +9245,35 @@ function drawForm(form) {
   const guided = steps.length > 1;
   const review = part === steps.length;
   const names = [...steps.map(stepTitle), t("check_answers")];
-  const cancel = () => { app.drafts.delete(form.key); form.leave(null); };
-  const send = review || !guided ? t(record ? "save" : "create", { label: small(entity.label) }) : t("continue");
-  form.node.replaceChildren(...[
-    guided && stepList(t("progress"), names, part),
-    (errors.size > 0 || form.failed) && errorSummary(form),
-    el("div.form-body", guided && el("h2", { id: "step", tabindex: -1 }, names[part]),
-      review ? reviewList(form) : steps[part].map((field) => fieldRow(form, field))),
-    el("div.actions", button(send, null, { kind: "primary", type: "submit", key: "submit" }),
-      guided && part > 0 && button(t("back"), () => toPart(form, part - 1), { key: "back" }),
-      button(t("cancel"), cancel, { kind: "quiet", key: "cancel" })),
-  ].filter(Boolean));
+  const cancel = () => {
+    app.drafts.delete(form.key);
+    form.leave(null);
+  };
+  const send =
+    review || !guided ? t(record ? "save" : "create", { label: small(entity.label) }) : t("continue");
+  form.node.replaceChildren(
+    ...[
+      guided && stepList(t("progress"), names, part),
+      (errors.size > 0 || form.failed) && errorSummary(form),
+      el(
+        "div.form-body",
+        guided && el("h2", { id: "step", tabindex: -1 }, names[part]),
+        review ? reviewList(form) : steps[part].map(field => fieldRow(form, field))
+      ),
+      el(
+        "div.actions",
+        button(send, null, { kind: "primary", type: "submit", key: "submit" }),
+        guided && part > 0 && button(t("back"), () => toPart(form, part - 1), { key: "back" }),
+        button(t("cancel"), cancel, { kind: "quiet", key: "cancel" })
+      )
+    ].filter(Boolean)
+  );
 }
 
 function stepTitle(fields) {
-  return intl("ListFormat", { type: "conjunction" }).format(fields.slice(0, 3).map(({ label }, place) => (place ? small(label) : label)));
+  return intl("ListFormat", { type: "conjunction" }).format(
+    fields.slice(0, 3).map(({ label }, place) => (place ? small(label) : label))
+  );
 }
 
 function toPart(form, part) {
@@ -7811,8 +9285,25 @@ function toPart(form, part) {
 
 function reviewList(form) {
   const record = withKind(form.entity, Object.fromEntries(form.values));
-  return el("dl.review-list", form.steps.flatMap((fields, place) => fields.map((field) => el("div", el("dt", field.label), el("dd", view(record, field, true)),
-    el("dd", button(t("change"), () => toPart(form, place), { kind: "quiet", "aria-label": t("change_field", { field: small(field.label) }) }))))));
+  return el(
+    "dl.review-list",
+    form.steps.flatMap((fields, place) =>
+      fields.map(field =>
+        el(
+          "div",
+          el("dt", field.label),
+          el("dd", view(record, field, true)),
+          el(
+            "dd",
+            button(t("change"), () => toPart(form, place), {
+              kind: "quiet",
+              "aria-label": t("change_field", { field: small(field.label) })
+            })
+          )
+        )
+      )
+    )
+  );
 }
 
 // --- one field: label, hint, input, what is wrong with it
@@ -7821,52 +9312,142 @@ function fieldRow(form, field) {
   const id = "field-" + field.id;
   const error = form.errors.get(field.id);
   const hint = field.hint || hintOf(field);
-  const attrs = { id, "aria-describedby": [hint && id + "-hint", error && id + "-error"].filter(Boolean).join(" ") || null,
-    "aria-invalid": error ? "true" : null, required: field.required };
-  const label = [field.label, field.required && el("span.required", { "aria-hidden": "true" }, " *")];
-  const help = [hint && el("p.hint", { id: id + "-hint" }, hint), error && el("p.field-error", { id: id + "-error" }, icon("alert"), error)];
+  const attrs = {
+    id,
+    "aria-describedby": [hint && id + "-hint", error && id + "-error"].filter(Boolean).join(" ") || null,
+    "aria-invalid": error ? "true" : null,
+    required: field.required
+  };
+  const label = [field.label, field.required && el(".required", { mute: true }, " *")];
+  const help = [
+    hint && el("p.hint", { id: id + "-hint" }, hint),
+    error && el("p.field-error", { id: id + "-error" }, icon("alert"), error)
+  ];
   const wide = ["longtext", "tags"].includes(field.type) || field.id === form.entity.display;
-  const input = inputOf(field, form.values.get(field.id), attrs, (value) => form.values.set(field.id, value), form.entity);
-  const choices = field.type === "rating" ? [1, 2, 3, 4, 5] : field.type === "choice" && field.values.length < 5 ? field.values : null;
-  return el("div", { class: "field" + (error ? " wrong" : "") + (wide ? " full" : "") },
-    choices ? radios(form, field, choices, label, help, attrs)
-      : field.type === "boolean" ? [el("label.choice", input, el("span", label)), help] : [el("label", { for: id }, label), help, input]);
+  const input = inputOf(
+    field,
+    form.values.get(field.id),
+    attrs,
+    value => form.values.set(field.id, value),
+    form.entity
+  );
+  const choices =
+    field.type === "rating"
+      ? [1, 2, 3, 4, 5]
+      : field.type === "choice" && field.values.length < 5
+        ? field.values
+        : null;
+  return el(
+    "div",
+    { class: "field" + (error ? " wrong" : "") + (wide ? " full" : "") },
+    choices
+      ? radios(form, field, choices, label, help, attrs)
+      : field.type === "boolean"
+        ? [el("label.choice", input, el("span", label)), help]
+        : [el("label", { for: id }, label), input, help]
+  );
 }
 
 function hintOf(field) {
-  const [low, high] = [field.min, field.max].map((bound) => (bound === undefined ? "" : figure(bound, field)));
+  const [low, high] = [field.min, field.max].map(bound =>
+    bound === undefined ? "" : figure(bound, field)
+  );
   if (field.type === "tags") return t("tags_hint");
-  return low && high ? t("between", { low, high }) : low ? t("at_least", { low }) : high && t("at_most", { high });
+  return low && high
+    ? t("between", { low, high })
+    : low
+      ? t("at_least", { low })
+      : high && t("at_most", { high });
 }
 
 function radios(form, field, choices, label, help, { id, ...attrs }) {
   const now = String(form.values.get(field.id));
-  return el("fieldset", { role: "radiogroup", "aria-describedby": attrs["aria-describedby"], "aria-required": field.required ? "true" : null }, el("legend", label), help,
-    el("div.radios", choices.map((choice, place) => el("label.choice.pill", el("input", { type: "radio", id: place ? null : id, name: id, value: choice, checked: String(choice) === now,
-      onchange: () => form.values.set(field.id, choice) }), el("span", capital(choice))))));
+  return el(
+    "fieldset",
+    {
+      role: "radiogroup",
+      "aria-describedby": attrs["aria-describedby"],
+      "aria-required": field.required ? "true" : null
+    },
+    el("legend", label),
+    el(
+      "div.radios",
+      choices.map((choice, place) =>
+        el(
+          "label.choice.pill",
+          el("input", {
+            type: "radio",
+            id: place ? null : id,
+            name: id,
+            value: choice,
+            checked: String(choice) === now,
+            onchange: () => form.values.set(field.id, choice)
+          }),
+          el("span", capital(choice))
+        )
+      )
+    ),
+    help
+  );
 }
 
 // The input of a field or a setting; `set` is told each new value.
 function inputOf(field, value, attrs, set, entity) {
-  const typed = (event) => set(event.target.value);
-  const options = (pairs) => el("select", { ...attrs, onchange: typed }, el("option", { value: "" }, t("choose")), pairs.map(([one, text]) => el("option", { value: one, selected: one === value }, text)));
-  if (field.type === "boolean") return el("input", { ...attrs, type: "checkbox", checked: String(value) === "true", onchange: (event) => set(event.target.checked) });
-  if (field.type === "longtext") return el("textarea", { ...attrs, rows: 4, dir: "auto", value, oninput: typed });
-  if (field.values) return options(field.values.map((one) => [one, capital(one)]));
-  if (field.type === "ref") return options(app.data.get(field.entity).map((one) => [one.id, titleOf(one)]).sort((a, b) => intl("Collator", { numeric: true }).compare(a[1], b[1])));
-  if (field.type === "tags") return el("input", { ...attrs, type: "text", value: [value].flat().join(", "), oninput: (event) => set(event.target.value.split(",").map((tag) => tag.trim()).filter(Boolean)) });
-  if (field.type === "person" && entity) return personInput(field, value, attrs, typed, entity);
-  const kinds = new Map(Object.entries({ date: "date", datetime: "datetime-local", email: "email", phone: "tel", url: "url" }));
+  const typed = event => set(event.target.value);
+  const input = (type, more) =>
+    el("input", { ...attrs, type, value, maxlength: 4000, oninput: typed, ...more });
+  const select = pairs =>
+    el(
+      "select",
+      { ...attrs, onchange: typed },
+      el("option", { value: "" }, t("choose")),
+      pairs.map(([one, text]) => el("option", { value: one, selected: one === value }, text))
+    );
+  const tags = event =>
+    set(
+      event.target.value
+        .split(",")
+        .map(tag => tag.trim())
+        .filter(Boolean)
+    );
   const unit = field.type === "percent" ? "%" : field.type === "duration" ? t("minutes") : field.unit;
-  const input = el("input", { ...attrs, type: kinds.get(field.type) || "text", inputmode: isNumeric(field) ? "decimal" : null, maxlength: 4000, value, oninput: typed });
-  return unit && isNumeric(field) ? el("span.with-unit", input, el("span.unit", { "aria-hidden": "true" }, unit)) : input;
+  const make = {
+    boolean: () =>
+      input("checkbox", { checked: String(value) === "true", oninput: event => set(event.target.checked) }),
+    longtext: () => el("textarea", { ...attrs, rows: 4, dir: "auto", value, oninput: typed }),
+    ref: () => select(byText(app.data.get(field.entity).map(one => [one.id, titleOf(one)]))),
+    tags: () => input("text", { value: [value].flat().join(", "), oninput: tags }),
+    person: () => personInput(field, input, entity),
+    date: () => input("date"),
+    datetime: () => input("datetime-local"),
+    email: () => input("email"),
+    phone: () => input("tel"),
+    url: () => input("url")
+  };
+  if (field.values) return select(field.values.map(one => [one, capital(one)]));
+  if (Object.hasOwn(make, field.type)) return make[field.type]();
+  const box = input("text", { inputmode: isNumeric(field) ? "decimal" : null });
+  return unit && isNumeric(field) ? el(".with-unit", box, el(".unit", { mute: true }, unit)) : box;
 }
 
 // People who are known already are offered while one types.
-function personInput(field, value, attrs, oninput, entity) {
-  const known = new Set(app.data.get(entity.id).map((record) => get(record, field)).filter(Boolean));
-  const list = attrs.id + "-list";
-  return el("span", el("input", { ...attrs, type: "text", list, autocomplete: "off", value, oninput }), el("datalist", { id: list }, [...known].sort().map((name) => el("option", { value: name }))));
+function personInput(field, input, entity) {
+  const known = new Set(
+    app.data
+      .get(entity.id)
+      .map(record => get(record, field))
+      .filter(Boolean)
+  );
+  const list = field.id + "-people";
+  return el(
+    "span",
+    input("text", { list, autocomplete: "off" }),
+    el(
+      "datalist",
+      { id: list },
+      [...known].sort().map(value => el("option", { value }))
+    )
+  );
 }
 
 // --- checks and saving
@@ -7886,16 +9467,26 @@ function checkField(field, raw, input) {
 
 // Numbers as people type them: the language's own decimal mark, or a point.
 function toNumber(text) {
-  const mark = intl("NumberFormat", {}).formatToParts(1.5).find((part) => part.type === "decimal").value;
+  const mark = intl("NumberFormat", {})
+    .formatToParts(1.5)
+    .find(part => part.type === "decimal").value;
   const bare = text.replace(/[\s\u00a0\u202f']/g, "");
-  const plain = /^-?\d+(\.\d{1,2})?$/.test(bare) ? bare : bare.split(mark).map((part) => part.replace(/[.,](?=\d{3})/g, "")).join(".");
+  const plain = /^-?\d+(\.\d{1,2})?$/.test(bare)
+    ? bare
+    : bare
+        .split(mark)
+        .map(part => part.replace(/[.,](?=\d{3})/g, ""))
+        .join(".");
   return plain ? Number(plain) : NaN;
 }
 
 function onSubmit(form) {
   const part = partOf(form);
   const fields = form.steps[part] || form.steps.flat();
-  const wrong = fields.map((field) => [field.id, checkField(field, form.values.get(field.id), byId("field-" + field.id))]);
+  const wrong = fields.map(field => [
+    field.id,
+    checkField(field, form.values.get(field.id), byId("field-" + field.id))
+  ]);
   const last = form.steps.length === 1 || part === form.steps.length;
   form.errors = new Map(wrong.filter(([, error]) => error));
   form.failed = last && !form.errors.size && param("state") === "error";
@@ -7922,9 +9513,28 @@ function saveForm({ entity, record, values, key, leave }) {
 }
 
 function errorSummary(form) {
-  const rows = [...form.errors].map(([id, text]) => el("li", el("a", { href: "#field-" + id, onclick: (event) => { event.preventDefault(); byId("field-" + id).focus(); } }, text)));
-  return el("div.error-summary", { tabindex: -1, role: "alert" }, el("h2", icon("alert"), t(form.failed ? "not_saved" : "problem_title")),
-    form.failed ? el("p", t("not_saved_hint")) : el("ul", rows));
+  const rows = [...form.errors].map(([id, text]) =>
+    el(
+      "li",
+      el(
+        "a",
+        {
+          href: "#field-" + id,
+          onclick: event => {
+            event.preventDefault();
+            byId("field-" + id).focus();
+          }
+        },
+        text
+      )
+    )
+  );
+  return el(
+    "div.error-summary",
+    { tabindex: -1, role: "alert" },
+    el("h2", icon("alert"), t(form.failed ? "not_saved" : "problem_title")),
+    form.failed ? el("p", t("not_saved_hint")) : el("ul", rows)
+  );
 }
 
 // --- settings: the numbers and limits of the brief; a change is kept at once and shows where it matters
@@ -7933,37 +9543,57 @@ function settingsView(screen) {
   const head = pageHead(screen.title, { note: t("settings_note") });
   if (app.blocked) return [head, app.blocked("form")];
   const { settings } = app.blueprint;
-  return [head, settings.length ? el("ul.settings", settings.map(settingRow)) : stateBox("sliders", t("no_settings"), t("no_settings_hint"))];
-}
-
-function settingText(setting, value) {
-  return textOf(setting, value) || String(value);
+  return [
+    head,
+    settings.length
+      ? el("ul.settings", settings.map(settingRow))
+      : stateBox("sliders", t("no_settings"), t("no_settings_hint"))
+  ];
 }
 
 function settingRow(setting) {
   const id = "setting-" + setting.id;
   const value = app.settings.get(setting.id);
-  const marked = app.blueprint.entities.map((entity) => [entity, listRecords(entity).filter((record) => entity.fields.some((field) => isNumeric(field) && watchOf(field, get(record, field)) === setting)).length]).find(([, count]) => count);
-  const notes = [setting.because && el("span", t("from_brief", { words: setting.because })),
-    value !== setting.value && el("span", t("was", { value: settingText(setting, setting.value) })),
-    marked && badge(t("marks", { records: countOf(...marked) }), "warn flat")].filter(Boolean);
-  const attrs = { id, key: id, disabled: !may("edit"), "aria-describedby": notes.length ? id + "-hint" : null };
-  const input = inputOf(setting, value, attrs, () => {});
-  const control = input.matches("input") ? input : input.querySelector("input");
-  control.addEventListener("change", () => onSetting(setting, control));
-  if (setting.type === "boolean") control.setAttribute("role", "switch");
-  return el("li.block.setting", el("div", el("label", { for: id }, setting.label), notes.length > 0 && el("p.hint", { id: id + "-hint" }, notes)), input);
+  const marks = record =>
+    kindOf(record).fields.some(field => isNumeric(field) && watchOf(field, get(record, field)) === setting);
+  const count = app.blueprint.entities.flatMap(listRecords).filter(marks).length;
+  const notes = [
+    setting.because && el("", t("from_brief", { words: setting.because })),
+    value !== setting.value && el("", t("was", { value: textOf(setting, setting.value) })),
+    count > 0 && badge(t("marks", { count }), "warn flat")
+  ];
+  const attrs = {
+    id,
+    key: id,
+    disabled: !may("edit"),
+    "aria-describedby": id + "-hint",
+    role: setting.type === "boolean" ? "switch" : null
+  };
+  return el(
+    "li.block.setting",
+    { onchange: event => onSetting(setting, event.target) },
+    el("div", el("label", { for: id }, setting.label), el("p.hint", { id: id + "-hint" }, notes)),
+    inputOf(setting, value, attrs, () => {})
+  );
 }
 
 function onSetting(setting, control) {
   const before = app.settings.get(setting.id);
-  const value = setting.type === "boolean" ? control.checked : isNumeric(setting) ? toNumber(control.value) : control.value;
-  const put = (next) => { app.settings.set(setting.id, next); changed(); };
+  const value =
+    setting.type === "boolean"
+      ? control.checked
+      : isNumeric(setting)
+        ? toNumber(control.value)
+        : control.value;
+  const put = next => {
+    app.settings.set(setting.id, next);
+    changed();
+  };
   const wrong = Number.isNaN(value);
-  control.setAttribute("aria-invalid", String(wrong));
+  control.ariaInvalid = String(wrong);
   if (wrong) return say(t("bad_number", { label: setting.label }));
   put(value);
-  toast(t("changed_to", { field: setting.label, value: settingText(setting, value) }), () => put(before));
+  toast(t("changed_to", { field: setting.label, value: textOf(setting, value) }), () => put(before));
   return redraw();
 }
 """,
@@ -7972,7 +9602,7 @@ function onSetting(setting, control) {
 
 // Records counted, or a number of theirs added up, by the values of a field: [{key, text, count, value}].
 function groupRecords(records, field, measure, most) {
-  const groups = new Map((field.values || []).map((key) => [key, { key, count: 0, value: 0 }]));
+  const groups = new Map((field.values || []).map(key => [key, { key, count: 0, value: 0 }]));
   for (const record of records) {
     for (const one of has(record, field) ? [get(record, field)].flat() : [""]) {
       const key = isDated(field) ? String(one).slice(0, 7) : one;
@@ -7982,9 +9612,23 @@ function groupRecords(records, field, measure, most) {
       groups.set(key, group);
     }
   }
-  const text = (key) => (isEmpty(key) ? t("no_value") : isDated(field) ? monthName(key + "-01") : field.type === "tags" ? key : textOf(field, key));
-  const list = [...groups.values()].map((group) => ({ ...group, text: text(group.key), tone: field.type === "status" ? toneOf(field, group.key) : "" }));
-  if (!field.values) list.sort((a, b) => (isDated(field) || field.type === "rating" ? (a.key < b.key ? -1 : 1) : b.value - a.value));
+  const text = key =>
+    isEmpty(key)
+      ? t("no_value")
+      : isDated(field)
+        ? monthName(key + "-01")
+        : field.type === "tags"
+          ? key
+          : textOf(field, key);
+  const list = [...groups.values()].map(group => ({
+    ...group,
+    text: text(group.key),
+    tone: field.type === "status" ? toneOf(field, group.key) : ""
+  }));
+  if (!field.values)
+    list.sort((a, b) =>
+      isDated(field) || field.type === "rating" ? (a.key < b.key ? -1 : 1) : b.value - a.value
+    );
   if (!most || list.length <= most) return list;
   const rest = list.splice(most - 1);
   return [...list, { text: t("others"), tone: "", count: sum(rest, "count"), value: sum(rest, "value") }];
@@ -7996,10 +9640,18 @@ function sum(groups, name) {
 
 // Values by month, gaps as nothing, so that the line tells the truth; two years at most.
 function trendGroups(records, date, measure) {
-  const groups = groupRecords(records.filter((record) => has(record, date)), date, measure).slice(-24);
-  const byMonth = new Map(groups.map((group) => [group.key, group]));
+  const groups = groupRecords(
+    records.filter(record => has(record, date)),
+    date,
+    measure
+  ).slice(-24);
+  const byMonth = new Map(groups.map(group => [group.key, group]));
   const filled = [];
-  for (let month = groups.length ? groups[0].key : "9"; month <= groups[groups.length - 1].key && filled.length < 60; month = addMonths(month + "-01", 1).slice(0, 7)) {
+  for (
+    let month = groups.length ? groups[0].key : "9";
+    month <= groups[groups.length - 1].key && filled.length < 60;
+    month = addMonths(month + "-01", 1).slice(0, 7)
+  ) {
     filled.push(byMonth.get(month) || { key: month, text: monthName(month + "-01"), count: 0, value: 0 });
   }
   return filled;
@@ -8007,211 +9659,462 @@ function trendGroups(records, date, measure) {
 
 function drawChart(kind, groups, format) {
   const draw = { bars: barsChart, donut: donutChart, trend: lineChart }[kind];
-  return el("div", { class: kind, "aria-hidden": "true" }, draw(groups, format));
+  return el("div", { class: kind, mute: true }, draw(groups, format));
 }
 
 function barsChart(groups, format) {
-  const most = Math.max(1, ...groups.map((group) => group.value));
-  return groups.map((group) => el("div.bar-row", el("span.clip", group.text),
-    el("span.track", el("span", { class: "fill " + (group.tone || ""), css: { width: (Math.max(0, group.value) / most) * 100 + "%" } })), el("b", format(group.value))));
+  const most = Math.max(1, ...groups.map(group => group.value));
+  return groups.map(group =>
+    el(
+      "div.bar-row",
+      el(".clip", group.text),
+      el(
+        ".track",
+        el("span", {
+          class: "fill " + (group.tone || ""),
+          css: { width: (Math.max(0, group.value) / most) * 100 + "%" }
+        })
+      ),
+      el("b", format(group.value))
+    )
+  );
 }
 
 function donutChart(groups, format) {
-  const shown = groups.filter((group) => group.value > 0);
+  const shown = groups.filter(group => group.value > 0);
   const total = sum(shown, "value");
   let turned = 25;
   const rings = shown.map((group, place) => {
     const share = (group.value / total) * 100;
     const length = Math.max(0.4, share - (shown.length > 1 ? 0.8 : 0));
-    const ring = svg("circle", { class: "ring s" + (place % 6), cx: 21, cy: 21, r: 15.9155, "stroke-dasharray": length + " " + (100 - length), "stroke-dashoffset": turned });
+    const ring = svg("circle", {
+      class: "ring s" + (place % 6),
+      cx: 21,
+      cy: 21,
+      r: 15.9155,
+      "stroke-dasharray": length + " " + (100 - length),
+      "stroke-dashoffset": turned
+    });
     turned -= share;
     return ring;
   });
-  return [el("div.ring-box", svg("svg", { viewBox: "0 0 42 42" }, rings), el("p", el("b", format(total, true)), t("total"))),
-    el("ul.legend", shown.map((group, place) => el("li", el("span", { class: "swatch s" + (place % 6) }), el("span", group.text), el("b", format(group.value)), el("span.quiet", percent(group.value / total)))))];
+  return [
+    el(
+      "div.ring-box",
+      svg("svg", { viewBox: "0 0 42 42" }, rings),
+      el("p", el("b", format(total, true)), t("total"))
+    ),
+    el(
+      "ul.legend",
+      shown.map((group, place) =>
+        el(
+          "li",
+          el("span", { class: "swatch s" + (place % 6) }),
+          el("span", group.text),
+          el("b", format(group.value)),
+          el(".quiet", percent(group.value / total))
+        )
+      )
+    )
+  ];
 }
 
 function lineChart(groups, format) {
-  const top = Math.max(1, ...groups.map((group) => group.value));
+  const top = Math.max(1, ...groups.map(group => group.value));
   const size = 10 ** Math.floor(Math.log10(top));
-  const most = [1, 2, 2.5, 5, 10].map((step) => step * size).find((one) => one >= top);
-  const points = groups.map((group, place) => [groups.length > 1 ? (place / (groups.length - 1)) * 600 : 0, 170 - (Math.max(0, group.value) / most) * 160]);
+  const most = [1, 2, 2.5, 5, 10].map(step => step * size).find(one => one >= top);
+  const points = groups.map((group, place) => [
+    groups.length > 1 ? (place / (groups.length - 1)) * 600 : 0,
+    170 - (Math.max(0, group.value) / most) * 160
+  ]);
   if (points.length === 1) points.push([600, points[0][1]]);
-  const line = points.map((point) => point.join(",")).join(" ");
-  return [el("div.line-y", [1, 0.5, 0].map((part) => el("span", format(most * part, true)))),
-    svg("svg", { viewBox: "0 0 600 180", preserveAspectRatio: "none" }, [10, 90, 170].map((y) => svg("path", { class: "grid", d: "M0 " + y + "H600" })),
-      svg("polygon", { class: "area", points: "0,170 " + line + " 600,170" }), svg("polyline", { class: "stroke", points: line })),
-    el("div.line-x", groups.map((group, place) => el("span", place % Math.ceil(groups.length / 8) ? "" : formatDate(group.key + "-01", { month: "short" }))))];
+  const line = points.map(point => point.join(",")).join(" ");
+  return [
+    el(
+      "div.line-y",
+      [1, 0.5, 0].map(part => el("span", format(most * part, true)))
+    ),
+    svg(
+      "svg",
+      { viewBox: "0 0 600 180", preserveAspectRatio: "none" },
+      [10, 90, 170].map(y => svg("path", { class: "grid", d: "M0 " + y + "H600" })),
+      svg("polygon", { class: "area", points: "0,170 " + line + " 600,170" }),
+      svg("polyline", { class: "stroke", points: line })
+    ),
+    el(
+      "div.line-x",
+      groups.map((group, place) =>
+        el(
+          "span",
+          place % Math.ceil(groups.length / 8) ? "" : formatDate(group.key + "-01", { month: "short" })
+        )
+      )
+    )
+  ];
 }
 
 // --- dashboard
 
 function dashboardView(screen) {
-  const tiles = screen.widgets.filter((widget) => ["count", "sum"].includes(widget.kind));
-  const panels = screen.widgets.filter((widget) => !tiles.includes(widget));
+  const tiles = screen.widgets.filter(widget => ["count", "sum"].includes(widget.kind));
+  const panels = screen.widgets.filter(widget => !tiles.includes(widget));
   const lead = screen.widgets[0] && app.entities.get(screen.widgets[0].entity);
   const note = capital(formatDate(app.today, { weekday: "long", day: "numeric", month: "long" }));
-  return [pageHead(screen.title, { note, actions: lead && newButton(lead, "primary create") }), app.blocked ? app.blocked("dashboard")
-    : [tiles.length > 0 && el("ul.tiles", tiles.map(tileOf)), el("div.panels", panels.map(panelOf))]];
+  return [
+    pageHead(screen.title, { note, actions: lead && newButton(lead, "primary create") }),
+    app.blocked
+      ? app.blocked("dashboard")
+      : [tiles.length > 0 && el("ul.tiles", tiles.map(tileOf)), el("div.panels", panels.map(panelOf))]
+  ];
 }
 
 // What a widget is about: its records, how its numbers are written, and the rows that it counts.
 function widgetParts(widget) {
   const entity = app.entities.get(widget.entity);
   const measure = widget.measure && fieldOf(entity, widget.measure);
-  const records = listRecords(entity).filter((record) => !widget.filter || matches(record, widget.filter));
+  const records = listRecords(entity).filter(record => !widget.filter || matches(record, widget.filter));
   const list = listScreen(entity);
-  return { entity, measure, records, href: list && hrefTo(list.id, "", filterParams(widget.filter)), format: (value) => figure(value, measure, true) };
+  return {
+    entity,
+    measure,
+    records,
+    href: list && hrefTo(list.id, "", filterParams(widget.filter)),
+    format: value => figure(value, measure, true)
+  };
 }
 
 function tileOf(widget) {
   const { entity, measure, records, href, format } = widgetParts(widget);
-  const value = widget.kind === "sum" ? records.reduce((total, record) => total + (Number(get(record, measure)) || 0), 0) : records.length;
+  const value =
+    widget.kind === "sum"
+      ? records.reduce((total, record) => total + (Number(get(record, measure)) || 0), 0)
+      : records.length;
   const late = widget.filter && widget.filter.when === "overdue" && value > 0;
-  return el("li", el(href ? "a" : "div", { class: "tile" + (late ? " bad" : ""), href: href || null }, el("span", widget.title), el("b", format(value)),
-    el("span.sub", icon(entity.icon), widget.kind === "sum" ? countOf(entity, records.length) : entity.plural)));
+  return el(
+    "li",
+    el(
+      href ? "a" : "div",
+      { class: "tile" + (late ? " bad" : ""), href: href || null },
+      el("span", widget.title),
+      el("b", format(value)),
+      el(".sub", icon(entity.icon), widget.kind === "sum" ? countOf(entity, records.length) : entity.plural)
+    )
+  );
 }
 
 function panelOf(widget) {
   const { entity, measure, records, href, format } = widgetParts(widget);
-  const more = href && widget.kind === "list" && el("a.more", { href }, t("view_all", { count: records.length }), hidden(": " + widget.title));
+  const more =
+    href &&
+    widget.kind === "list" &&
+    el("a.more", { href }, t("view_all", { count: records.length }), hidden(": " + widget.title));
   const date = leadDate(entity);
   const kind = widget.kind === "trend" && !date ? "bars" : widget.kind;
   const field = kind === "trend" ? date : groupField(entity);
-  const groups = () => (kind === "trend" ? trendGroups(records, date, measure) : groupRecords(records, field, measure, kind === "donut" ? 6 : 8));
-  const body = !records.length ? el("p.clear", icon("check"), t("all_clear"))
-    : kind === "list" ? attentionList(widget, entity, records) : chartWithTable(kind, widget.title, field.label, groups(), format);
+  const groups = () =>
+    kind === "trend"
+      ? trendGroups(records, date, measure)
+      : groupRecords(records, field, measure, kind === "donut" ? 6 : 8);
+  const body = !records.length
+    ? el("p.clear", icon("check"), t("all_clear"))
+    : kind === "list"
+      ? attentionList(widget, entity, records)
+      : chartWithTable(kind, widget.title, field.label, groups(), format);
   return block(widget.title, body, { action: more, kind });
 }
 
 function chartWithTable(kind, title, label, groups, format) {
-  return [drawChart(kind, groups, format), el("details.twin", el("summary", t("as_table"), hidden(": " + title)),
-    numbersTable(title, [label, t("value")], groups.map((group) => [group.text, format(group.value)])))];
+  return [
+    drawChart(kind, groups, format),
+    el(
+      "details.twin",
+      el("summary", t("as_table"), hidden(": " + title)),
+      numbersTable(
+        title,
+        [label, t("value")],
+        groups.map(group => [group.text, format(group.value)])
+      )
+    )
+  ];
 }
 
 function attentionList(widget, entity, records) {
   const named = widget.filter && fieldOf(entity, widget.filter.field);
   const date = named && isDated(named) ? named : leadDate(entity);
   const person = ofType(entity, "person")[0];
-  const when = (record) => date && has(record, date) && el("time", { class: urgency(record, date) }, formatDistance(get(record, date)));
-  return el("ul", (date ? sortBy(records, date) : records).slice(0, 6).map((record) => rowOf(record, {
-    before: person && has(record, person) && avatar(get(record, person)), sub: person ? textIn(record, person) : subText(record), facts: when(record) })));
+  const when = record =>
+    date &&
+    has(record, date) &&
+    el("time", { class: urgency(record, date) }, formatDistance(get(record, date)));
+  return el(
+    "ul",
+    (date ? sortBy(records, date) : records).slice(0, 6).map(record =>
+      rowOf(record, {
+        before: person && has(record, person) && avatar(get(record, person)),
+        sub: person ? textIn(record, person) : subText(record),
+        facts: when(record)
+      })
+    )
+  );
 }
 
 // --- report
 
-function reportView(screen) {
-  const entity = entityOf(screen);
-  const fields = entity.fields.filter((field) => !isNumeric(field) && !["longtext", "email", "phone", "url", "address"].includes(field.type) && field.id !== entity.display);
+function reportView(screen, entity) {
+  const fields = entity.fields.filter(
+    field =>
+      !isNumeric(field) &&
+      !["longtext", "email", "phone", "url", "address"].includes(field.type) &&
+      field.id !== entity.display
+  );
   const field = fieldOf(entity, param("by") || screen.groupBy) || groupField(entity);
   const measure = fieldOf(entity, param("sum") || screen.measure);
   const date = leadDate(entity);
-  const kind = ["donut", "trend"].find((one) => one === param("kind") && (one === "donut" || date)) || "bars";
-  const change = (name) => (value) => { setParams({ [name]: value }); redraw(); };
-  const pairs = (list) => list.map((one) => [one.id, one.label]);
-  return recordScreen(screen, (records) => reportBody(screen, records.filter((record) => inPeriod(record, date)), { field, measure, date, kind }), {
-    actions: button(t("print"), () => window.print(), { icon: "print" }),
-    extras: [selectBox(t("group_by"), "by", field.id, pairs([...new Set([field, ...fields])]), change("by")),
-      selectBox(t("measure"), "sum", measure ? measure.id : "-", [["-", t("number_of", { plural: small(entity.plural) })], ...pairs(entity.fields.filter(isNumeric))], change("sum")),
-      date && selectBox(t("period"), "period", param("period"), [["", t("all_time")], ["month", t("this_month")], ["past", t("past_90")], ["year", t("this_year")]], change("period")),
-      segmented(t("chart"), "kind", kind, [["bars", t("bars")], ["donut", t("share")], ...(date ? [["trend", t("over_time")]] : [])], change("kind"))],
-  });
+  const kind = ["donut", "trend"].find(one => one === param("kind") && (one === "donut" || date)) || "bars";
+  const choose = name => value => change({ [name]: value });
+  const pairs = list => list.map(one => [one.id, one.label]);
+  return recordScreen(
+    screen,
+    entity,
+    records =>
+      reportBody(
+        screen,
+        records.filter(record => inPeriod(record, date)),
+        { field, measure, date, kind }
+      ),
+    {
+      actions: button(t("print"), () => print(), { icon: "print" }),
+      extras: [
+        selectBox(t("group_by"), "by", field.id, pairs([...new Set([field, ...fields])]), choose("by")),
+        selectBox(
+          t("measure"),
+          "sum",
+          measure ? measure.id : "-",
+          [
+            ["-", t("number_of", { plural: small(entity.plural) })],
+            ...pairs(entity.fields.filter(isNumeric))
+          ],
+          choose("sum")
+        ),
+        date &&
+          selectBox(
+            t("period"),
+            "period",
+            param("period"),
+            [
+              ["", t("all_time")],
+              ["month", t("this_month")],
+              ["past", t("past_90")],
+              ["year", t("this_year")]
+            ],
+            choose("period")
+          ),
+        segmented(
+          t("chart"),
+          "kind",
+          kind,
+          [["bars", t("bars")], ["donut", t("share")], ...(date ? [["trend", t("over_time")]] : [])],
+          choose("kind")
+        )
+      ]
+    }
+  );
 }
 
 function inPeriod(record, date) {
   const day = date ? dayOf(record, date) : "";
-  const same = (length) => day.slice(0, length) === app.today.slice(0, length);
-  return { month: () => same(7), year: () => same(4), past: () => day && day <= app.today && day >= addDays(app.today, -90), "": () => true }[date ? param("period") : ""]();
+  const lengths = new Map([
+    ["month", 7],
+    ["year", 4]
+  ]);
+  const length = lengths.get(param("period"));
+  if (length) return day.slice(0, length) === app.today.slice(0, length);
+  return param("period") !== "past" || (day && day <= app.today && day >= addDays(app.today, -90));
 }
 
 function reportBody(screen, records, { field, measure, date, kind }) {
   const entity = entityOf(screen);
-  const groups = kind === "trend" ? trendGroups(records, date, measure) : groupRecords(records, field, measure, kind === "donut" ? 6 : 0);
+  const groups =
+    kind === "trend"
+      ? trendGroups(records, date, measure)
+      : groupRecords(records, field, measure, kind === "donut" ? 6 : 0);
   if (!groups.length || !records.length) return emptyState(entity, clearFilters);
   const label = kind === "trend" ? t("month") : field.label;
   const total = sum(groups, "value");
   const format = (value, short) => figure(Math.round(value * 100) / 100, measure, short);
-  const figures = [[t("total"), format(total)], [entity.plural, num(records.length)], ...(measure ? [[t("average"), format(total / records.length)]] : [])];
-  const cells = (group) => [group.text, num(group.count), ...(measure ? [format(group.value)] : []), percent(total ? group.value / total : 0)];
-  const head = [label, t("count"), ...(measure ? [measure.label] : []), t("share")];
-  const csv = button(t("csv"), () => saveCsv(screen, [head, ...groups.map((group) => [group.text, group.count, ...(measure ? [group.value] : []), total ? group.value / total : 0])]), { kind: "quiet", icon: "download", key: "csv" });
-  return el("div.report", el("dl.figures", figures.map(([name, value]) => el("div", el("dt", name), el("dd", value)))),
+  const figures = [
+    [t("total"), format(total)],
+    [entity.plural, num(records.length)],
+    ...(measure ? [[t("average"), format(total / records.length)]] : [])
+  ];
+  const columns = [
+    [label, group => group.text, String],
+    [t("count"), group => group.count, num],
+    ...(measure ? [[measure.label, group => group.value, format]] : []),
+    [t("share"), group => (total ? group.value / total : 0), percent]
+  ];
+  const cells = group => columns.map(([, read, write]) => write(read(group)));
+  const head = columns.map(([name]) => name);
+  const csv = button(
+    t("csv"),
+    () => saveCsv(screen, [head, ...groups.map(group => columns.map(([, read]) => read(group)))]),
+    { kind: "quiet", icon: "download", key: "csv" }
+  );
+  return el(
+    "div.report",
+    el(
+      "dl.figures",
+      figures.map(([name, value]) => el("div", el("dt", name), el("dd", value)))
+    ),
     block(t("by", { field: small(label) }), drawChart(kind, groups, format)),
-    block(t("the_numbers"), el("div.wide", numbersTable(screen.title, head, groups.map(cells), cells({ text: t("total"), count: sum(groups, "count"), value: total }))), { action: csv }));
+    block(
+      t("the_numbers"),
+      el(
+        "div.wide",
+        { tabindex: 0, role: "region", "aria-label": screen.title },
+        numbersTable(
+          screen.title,
+          head,
+          groups.map(cells),
+          cells({ text: t("total"), count: sum(groups, "count"), value: total })
+        )
+      ),
+      { action: csv }
+    )
+  );
 }
 
 // RFC 4180; a cell that a spreadsheet would run as a formula gets an apostrophe.
 function saveCsv(screen, rows) {
-  const cell = (value) => '"' + String(typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value.replace(/^[=+@-]/, "'$&")).replace(/"/g, '""') + '"';
-  const text = "\ufeff" + rows.map((row) => row.map(cell).join(",") + "\r\n").join("");
+  const cell = value =>
+    '"' +
+    String(
+      typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value.replace(/^[=+@-]/, "'$&")
+    ).replace(/"/g, '""') +
+    '"';
+  const text = "\ufeff" + rows.map(row => row.map(cell).join(",") + "\r\n").join("");
   const href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
   const download = screen.id + ".csv";
   el("a", { href, download }).click();
-  window.setTimeout(() => URL.revokeObjectURL(href), 1000);
+  setTimeout(() => URL.revokeObjectURL(href), 1000);
   toast(t("exported", { name: download }));
 }
 """,
     "shell": r"""
 // The page itself: the review bar, the product's own bar and menu, and the screen in the middle.
 function start({ blueprint, words, icons, digest }) {
-  Object.assign(app, { words: new Map(Object.entries(words)), icons: new Map(Object.entries(icons)), formats: new Map(), drafts: new Map(),
-    lang: blueprint.lang, digest, narrow: isNarrow(), toastAge: 0 });
+  Object.assign(app, {
+    root: document.documentElement,
+    words: new Map(Object.entries(words)),
+    icons: new Map(Object.entries(icons)),
+    formats: new Map(),
+    drafts: new Map(),
+    tones: new Map(),
+    lang: blueprint.lang,
+    digest,
+    narrow: isNarrow(),
+    toastAge: 0
+  });
   indexBlueprint(blueprint);
   readRoute();
   loadData();
   buildShell();
   render(false);
   listen();
-  document.documentElement.dataset.ready = "true";
+  app.root.dataset.ready = "true";
 }
 
 function isNarrow() {
-  return window.matchMedia("(max-width: 45rem)").matches;
+  return matchMedia("(max-width: 45rem)").matches;
 }
 
 function buildShell() {
-  const skip = (event) => { event.preventDefault(); byId("title").focus(); };
+  const skip = event => {
+    event.preventDefault();
+    byId("title").focus();
+  };
   app.live = el("div.sr-only", { role: "status" });
   app.toasts = el("div.toasts", { role: "status" });
   app.main = el("main", { id: "main" });
   app.nav = el("nav", { id: "menu", "aria-label": t("menu") });
   app.who = el("div.who");
   app.dialog = el("dialog", { "aria-labelledby": "quick-title", onclose: onDialogClose });
-  app.toggle = button(t("menu"), () => openNav(app.toggle.getAttribute("aria-expanded") !== "true"), { kind: "quiet menu-toggle", icon: "menu", "aria-expanded": "false", "aria-controls": "menu" });
-  app.brand = el("a.brand", el("span.brand-mark", { "aria-hidden": "true" }, initials(app.blueprint.title).slice(0, 1)), el("span", app.blueprint.title));
-  document.body.append(el("a.skip", { href: "#main", onclick: skip }, t("skip")), buildReview(),
-    el("div.frame", el("header.top", el("div.top-row", app.brand, app.toggle), app.nav, app.who), app.main), app.dialog, app.toasts, app.live);
+  app.toggle = button(t("menu"), () => openNav(app.toggle.getAttribute("aria-expanded") !== "true"), {
+    kind: "quiet menu-toggle",
+    icon: "menu",
+    "aria-expanded": "false",
+    "aria-controls": "menu"
+  });
+  app.brand = el(
+    "a.brand",
+    el(".brand-mark", { mute: true }, initials(app.blueprint.title).slice(0, 1)),
+    el("span", app.blueprint.title)
+  );
+  document.body.append(
+    el("a.skip", { href: "#main", onclick: skip }, t("skip")),
+    buildReview(),
+    el("div.frame", el("header.top", el("div.top-row", app.brand, app.toggle), app.nav, app.who), app.main),
+    app.dialog,
+    app.toasts,
+    app.live
+  );
 }
 
 function openNav(open) {
   app.toggle.setAttribute("aria-expanded", String(open));
-  document.documentElement.classList.toggle("nav-open", open);
+  app.root.classList.toggle("nav-open", open);
 }
 
 // --- review bar: what a reviewer chooses, all of it in the address
 
 function buildReview() {
   const { roles, flows } = app.blueprint;
-  const select = (name, choices) => selectBox(t(name), "review-" + name, "", choices, (value) => setReview(name, value));
-  const pairs = (list) => list.map((one) => [one.id, one.label]);
-  const toggle = button(t("review"), () => {
-    const open = app.review.classList.toggle("open");
-    toggle.setAttribute("aria-expanded", String(open));
-  }, { kind: "review-toggle", icon: "sliders", "aria-expanded": "false", "aria-controls": "review-controls" });
+  const select = (name, choices) =>
+    selectBox(t(name), "review-" + name, "", choices, value => setReview(name, value));
+  const pairs = list => list.map(one => [one.id, one.label]);
+  const toggle = button(
+    t("review"),
+    () => {
+      const open = app.review.classList.toggle("open");
+      toggle.setAttribute("aria-expanded", String(open));
+    },
+    { kind: "review-toggle", icon: "sliders", "aria-expanded": "false", "aria-controls": "review-controls" }
+  );
   app.flow = el("div.flow");
-  app.review = el("aside.review", { "aria-label": t("review") }, el("div.review-row", el("p.mark", t("mark")), toggle,
-    el("div.review-controls", { id: "review-controls" }, roles.length > 0 && select("role", pairs(roles)),
-      flows.length > 0 && select("flow", [["", t("no_flow")], ...pairs(flows)]),
-      select("state", [["", t("state_normal")], ...["empty", "loading", "error", "many"].map((state) => [state, t("state_" + state)])]),
-      select("mode", ["auto", "light", "dark"].map((mode) => [mode, t("mode_" + mode)])), button(t("reset"), onReset, { icon: "undo" }))), app.flow);
+  app.review = el(
+    "aside.review",
+    { "aria-label": t("review") },
+    el(
+      "div.review-row",
+      el("p.mark", t("mark")),
+      toggle,
+      el(
+        "div.review-controls",
+        { id: "review-controls" },
+        roles.length > 0 && select("role", pairs(roles)),
+        flows.length > 0 && select("flow", [["", t("no_flow")], ...pairs(flows)]),
+        select("state", [
+          ["", t("state_normal")],
+          ...["empty", "loading", "error", "many"].map(state => [state, t("state_" + state)])
+        ]),
+        select(
+          "mode",
+          ["auto", "light", "dark"].map(mode => [mode, t("mode_" + mode)])
+        ),
+        button(t("reset"), onReset, { icon: "undo" })
+      )
+    ),
+    app.flow
+  );
   return app.review;
 }
 
 function syncReview() {
   const mode = param("mode") || app.blueprint.theme.mode;
   const values = { role: currentRole().id, flow: param("flow"), state: param("state"), mode };
-  for (const [name, value] of Object.entries(values)) if (byId("review-" + name)) byId("review-" + name).value = value;
-  document.documentElement.dataset.mode = mode;
+  for (const [name, value] of Object.entries(values))
+    if (byId("review-" + name)) byId("review-" + name).value = value;
+  app.root.dataset.mode = mode;
   drawFlow();
 }
 
@@ -8243,13 +10146,17 @@ function stepHref(flow, number) {
 }
 
 function startFlow(flow) {
-  setParams({ role: flow.role === (app.blueprint.roles[0] || {}).id ? "" : flow.role, flow: flow.id, step: "" });
+  setParams({
+    role: flow.role === (app.blueprint.roles[0] || {}).id ? "" : flow.role,
+    flow: flow.id,
+    step: ""
+  });
   goStep(flow, 1);
 }
 
 function goStep(flow, number) {
   const href = stepHref(flow, number);
-  if (href === window.location.hash) render(true);
+  if (href === location.hash) render(true);
   goTo(href);
   say(t("step_of", { step: number, all: flow.steps.length }) + ". " + (flow.steps[number - 1].hint || ""));
 }
@@ -8260,58 +10167,125 @@ function drawFlow() {
   app.flow.hidden = !flow;
   if (!flow) return;
   const all = flow.steps.length;
-  const at = (place) => flow.steps[place - 1] && flow.steps[place - 1].screen === app.route.screen;
+  const at = place => flow.steps[place - 1] && flow.steps[place - 1].screen === app.route.screen;
   let step = Math.min(all, Math.max(1, Math.floor(Number(param("step"))) || 1));
-  if (!at(step) && at(step + 1)) setParams({ step: step += 1 });
-  const title = (one) => app.screens.get(one.screen).title;
+  if (!at(step) && at(step + 1)) setParams({ step: (step += 1) });
+  const title = one => app.screens.get(one.screen).title;
   const now = flow.steps[step - 1];
-  app.flow.replaceChildren(el("p", el("b", t("step_of", { step, all })), " ", now.hint || title(now)),
-    el("ol", { "aria-label": flow.label }, flow.steps.map((one, place) => el("li", el("a", { href: stepHref(flow, place + 1), "aria-current": place + 1 === step ? "step" : null, "aria-label": t("step_of", { step: place + 1, all }) + ": " + title(one) }, String(place + 1))))),
-    el("div.actions", button(t("previous"), () => goStep(flow, step - 1), { disabled: step <= 1 }),
-      button(t(step < all ? "next" : "finish"), () => (step < all ? goStep(flow, step + 1) : setReview("flow", "")), { kind: "strong" })));
+  app.flow.replaceChildren(
+    el("p", el("b", t("step_of", { step, all })), " ", now.hint || title(now)),
+    el(
+      "ol",
+      { "aria-label": flow.label },
+      flow.steps.map((one, place) =>
+        el(
+          "li",
+          el(
+            "a",
+            {
+              href: stepHref(flow, place + 1),
+              "aria-current": place + 1 === step ? "step" : null,
+              "aria-label": t("step_of", { step: place + 1, all }) + ": " + title(one)
+            },
+            String(place + 1)
+          )
+        )
+      )
+    ),
+    el(
+      "div.actions",
+      button(t("previous"), () => goStep(flow, step - 1), { disabled: step <= 1 }),
+      button(
+        t(step < all ? "next" : "finish"),
+        () => (step < all ? goStep(flow, step + 1) : setReview("flow", "")),
+        { kind: "strong" }
+      )
+    )
+  );
 }
 
 // --- the product's menu
 
 function screenIcon(screen) {
-  const own = new Map(Object.entries({ dashboard: "dashboard", board: "board", calendar: "calendar", timeline: "timeline", inbox: "inbox", report: "chart", settings: "sliders", form: "plus" }));
-  return own.get(screen.type) || entityOf(screen).icon || "table";
+  return app.icons.has(screen.type) ? screen.type : app.entities.get(screen.entity).icon;
 }
 
 function drawMenu() {
   const screens = menuScreens();
   const here = app.screens.get(app.route.screen);
-  const current = screens.find((screen) => screen === here) || screens.find((screen) => here.entity && screen.entity === here.entity);
-  const most = app.blueprint.theme.layout === "tabs" && app.narrow && screens.length > 5 ? 4 : screens.length;
-  const unread = (screen) => screen.type === "inbox" && unreadCount(entityOf(screen));
-  const item = (screen) => el("li", el("a.nav-item", { href: hrefTo(screen.id), "aria-current": screen === current ? "page" : null }, icon(screenIcon(screen)), el("span", screen.title),
-    unread(screen) > 0 && el("span.nav-count", num(unread(screen)), hidden(" " + t("unread_mark")))));
-  const more = () => screens.slice(most).map((screen) => [screen.title, screenIcon(screen), () => goTo(hrefTo(screen.id))]);
-  app.nav.replaceChildren(el("ul", screens.slice(0, most).map(item), screens.length > most && el("li", moreButton(more, screens.indexOf(current) >= most))));
+  const current =
+    screens.find(screen => screen === here) ||
+    screens.find(screen => here.entity && screen.entity === here.entity);
+  const most =
+    app.blueprint.theme.layout === "tabs" && app.narrow && screens.length > 5 ? 4 : screens.length;
+  const unread = screen => screen.type === "inbox" && unreadCount(entityOf(screen));
+  const item = screen =>
+    el(
+      "li",
+      el(
+        "a.nav-item",
+        { href: hrefTo(screen.id), "aria-current": screen === current ? "page" : null },
+        icon(screenIcon(screen)),
+        el("span", screen.title),
+        unread(screen) > 0 && el(".nav-count", num(unread(screen)), hidden(" " + t("unread_mark")))
+      )
+    );
+  const more = () =>
+    screens.slice(most).map(screen => [screen.title, screenIcon(screen), () => goTo(hrefTo(screen.id))]);
+  app.nav.replaceChildren(
+    el(
+      "ul",
+      screens.slice(0, most).map(item),
+      screens.length > most &&
+        el(
+          "li",
+          menuButton(null, more, {
+            text: t("more"),
+            icon: "more",
+            kind: "nav-item" + (screens.indexOf(current) >= most ? " on" : "")
+          })
+        )
+    )
+  );
   const { label } = currentRole();
-  app.who.replaceChildren(...(label ? [avatar(label), el("span", el("span.sub", t("signed_in")), el("b", label))] : []));
+  app.who.replaceChildren(
+    ...(label ? [avatar(label), el("span", el(".sub", t("signed_in")), el("b", label))] : [])
+  );
   app.brand.href = hrefTo(homeScreen());
   openNav(false);
-}
-
-function moreButton(items, current) {
-  const opener = menuButton("", items, { kind: "nav-item" + (current ? " on" : ""), icon: "more" });
-  opener.append(el("span", t("more")));
-  return opener;
 }
 
 // --- the screen in the middle
 
 function drawMain() {
-  const views = { dashboard: dashboardView, list: listView, cards: cardsView, detail: detailView, form: formView, board: boardView,
-    calendar: calendarView, timeline: timelineView, inbox: inboxView, report: reportView, settings: settingsView };
+  const views = {
+    dashboard: dashboardView,
+    list: listView,
+    cards: cardsView,
+    detail: detailView,
+    form: formView,
+    board: boardView,
+    calendar: calendarView,
+    timeline: timelineView,
+    inbox: inboxView,
+    report: reportView,
+    settings: settingsView
+  };
   const screen = app.screens.get(app.route.screen);
   const side = panelRecord();
   app.blocked = { loading: loadingState, error: errorState }[param("state")] || null;
   closeMenu();
   app.main.className = side ? "with-side" : "";
-  app.main.replaceChildren(el("div", { class: "screen screen-" + screen.type }, maySee(screen.id) ? views[screen.type](screen) : [pageHead(screen.title), refusedState()]),
-    ...(side ? [el("aside.side", { "aria-labelledby": "quick-title" }, quickView(side))] : []));
+  app.main.replaceChildren(
+    el(
+      "div",
+      { class: "screen screen-" + screen.type },
+      maySee(screen.id)
+        ? views[screen.type](screen, app.entities.get(screen.entity))
+        : [pageHead(screen.title), refusedState()]
+    ),
+    ...(side ? [el("aside.side", { "aria-labelledby": "quick-title" }, quickView(side))] : [])
+  );
   document.title = byId("title").textContent + " \u00b7 " + app.blueprint.title;
   drawDialog(side);
 }
@@ -8354,8 +10328,9 @@ function moveFocus(before, now) {
     if (app.toastAge > 1) app.toasts.replaceChildren();
   }
   const reading = now.record && before.screen === now.screen;
-  if (!same && !reading) window.scrollTo(0, 0);
-  const target = ((now.quick || reading) && byId("quick-title")) || (same && byKey(app.opener)) || byId("title");
+  if (!same && !reading) scrollTo(0, 0);
+  const target =
+    ((now.quick || reading) && byId("quick-title")) || (same && byKey(app.opener)) || byId("title");
   target.focus({ preventScroll: !reading });
 }
 
@@ -8369,25 +10344,28 @@ function redraw() {
 }
 
 function listen() {
-  window.addEventListener("hashchange", () => { readRoute(); render(true); });
-  window.addEventListener("scroll", closeMenu, { passive: true });
-  window.addEventListener("resize", () => {
+  addEventListener("hashchange", () => {
+    readRoute();
+    render(true);
+  });
+  addEventListener("scroll", closeMenu, { passive: true });
+  addEventListener("resize", () => {
     if (isNarrow() === app.narrow) return;
     app.narrow = !app.narrow;
     render(false);
   });
-  window.addEventListener("storage", (event) => {
+  addEventListener("storage", event => {
     if (event.key !== "protoyard:" + app.digest) return;
     loadData();
     redraw();
   });
-  document.addEventListener("click", (event) => {
+  document.addEventListener("click", event => {
     const key = event.target.closest("main [data-key]");
     if (key) app.opener = key.dataset.key;
     if (app.menu && !app.menu.menu.contains(event.target)) closeMenu();
     closeFilters(event.target);
   });
-  document.addEventListener("keydown", (event) => {
+  document.addEventListener("keydown", event => {
     if (event.key === "Escape" && panelRecord() && !app.menu) goTo(hrefWith({ open: "" }));
   });
 }
@@ -8417,8 +10395,9 @@ def _script() -> str:
 
 
 def _style(*assets: str) -> str:
-    """Style sheets joined, a rule a line; the blanks around marks go too (none of our strings holds a mark)."""
-    return "\n" + re.sub(" ?([{},;>]) ?|(:) ", r"\1\2", _lighten("".join(assets)))
+    """Style sheets joined, a rule a line; the blanks around marks go (none of our strings holds a mark)."""
+    text = re.sub(r"\s*([{},;>])\s*|(:) ", r"\1\2", _lighten("".join(assets)))
+    return "\n" + text.replace(";}", "}").replace("}", "}\n")
 
 
 def _script_json(value: Any) -> str:
@@ -8450,7 +10429,8 @@ def words_for(lang: str) -> Mapping[str, str]:
 def render_page(blueprint: Mapping[str, Any]) -> str:
     """The self-contained page of a blueprint: one HTML file that opens from disk and sends no request."""
     theme = blueprint["theme"]
-    style = _style(TOKENS_CSS, PALETTE_CSS[theme["palette"]], PAGE_CSS, LAYOUT_CSS[theme["layout"]])
+    own = [THEME_CSS.get(theme[name], "") for name in ("corners", "density")]
+    style = _style(TOKENS_CSS, *own, PALETTE_CSS[theme["palette"]], PAGE_CSS, LAYOUT_CSS[theme["layout"]])
     data = {"words": words_for(blueprint["lang"]), "icons": json.loads(PAGE_ICONS), "blueprint": blueprint}
     values = {
         **theme,
@@ -8710,7 +10690,7 @@ def _read_committed(workspace: Workspace, folder: str, manifest: Mapping[str, An
         return []
 
 
-class Variant(NamedTuple):
+class Variant(Row):
     """A variant as it is; `state` is "current", "edited" (by hand) or "behind" (a refresh was cut off)."""
 
     folder: str
@@ -8916,7 +10896,7 @@ def _describe_new(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
 # --- revisions ------------------------------------------------------------------------------------
 
 
-class Revised(NamedTuple):
+class Revised(Row):
     """What `revise` did: the blueprint before and after, and the variant's current revision."""
 
     before: dict[str, Any]
@@ -9449,7 +11429,7 @@ _RUNNING: Mapping[str, tuple[tuple[str, ...], str, str]] = {
     "vite": (
         ("pnpm install", "pnpm dev"),
         "http://localhost:5173/",
-        "`pnpm build` writes `dist/`, which any web server can serve. vite is all that `package.json` asks for.",
+        "`pnpm build` writes `dist/`, which any web server can serve. vite is all that it asks for.",
     ),
 }
 
@@ -9781,7 +11761,7 @@ def run_install(workspace: Workspace, call: Call, pnpm: Sequence[str], target: s
 # ======================================================================
 # Rules: uses §01-06. One browser per call, spoken to over two pipes (Chrome DevTools Protocol: JSON messages,
 # each ended by a NUL byte); pictures come back through the pipe and are written like any other file. Where a
-# process cannot be given pipes (Windows) one process takes one picture. The user's own profile is not touched.
+# process cannot be given pipes (Windows) one process takes one picture. The user's profile is not touched.
 
 # Names on PATH, then the usual places of each platform (sys.platform), the most open first.
 _BROWSER_NAMES = (
@@ -9811,14 +11791,15 @@ _BROWSER_PLACES: Mapping[str, tuple[str, ...]] = {
 # fmt: off
 _BROWSER_FLAGS = (
     "--headless", "--no-first-run", "--no-default-browser-check", "--disable-gpu", "--disable-quic",
-    "--mute-audio", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
+    "--mute-audio", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--disable-extensions",
     "--disable-dev-shm-usage", "--hide-scrollbars", "--password-store=basic", "--use-mock-keychain",
     "--force-color-profile=srgb", f"--window-size={SCREENSHOT_WIDTH_PX},{SCREENSHOT_HEIGHT_PX}",
 )
 # fmt: on
 
 
-class Shot(NamedTuple):
+class Shot(Row):
     """One picture to take: a page's path in the workspace, the fragment of a screen, where it goes."""
 
     page: str
@@ -9979,14 +11960,16 @@ def _write_all(
 # command, its options and the argument vector that the server builds. `patchFile` is `--patch-file`.
 
 
-class Argument(NamedTuple):
+class Argument(Row):
     """One argument: its MCP name (camelCase), its JSON Schema, and how the command line takes it."""
 
     name: str
     schema: Mapping[str, Any]
     required: bool = False
     positional: bool = False
-    piped: bool = False  # on the command line `-` means standard input
+    piped: str = (
+        ""  # on the command line `-` means standard input, whose text goes to the argument of this name
+    )
 
     @property
     def option(self) -> str:
@@ -10014,7 +11997,7 @@ class Context:
         return self._workspace
 
 
-class Operation(NamedTuple):
+class Operation(Row):
     """One row: an operation that is a command and, where `served`, a tool."""
 
     name: str
@@ -10026,6 +12009,7 @@ class Operation(NamedTuple):
     writes: bool = False
     idempotent: bool = True
     served: bool = True
+    constant: bool = False  # the data never changes: the server prepares its answer once
     exit_status: Callable[[Any], int] = lambda data: EXIT_DONE  # of the command line, from the data
     check: Callable[[Mapping[str, Any]], Iterator[Problem]] = lambda values: iter(())
 
@@ -10164,6 +12148,89 @@ def _take_screenshots(context: Context, browser: str, folder: str, shots: Sequen
         raise Failure(failure.code, message, failure.hint) from failure
 
 
+def _find_folder(workspace: Workspace, argument: str) -> tuple[str, str]:
+    """The slug and the letter of a variant's folder as the caller names it."""
+    path = workspace.resolve(argument, field="folder")
+    found = re.fullmatch(f"{PROTOTYPES_DIR}/([^/]+)/([{VARIANT_LETTERS}])", path)
+    if not found:
+        hint = f"name a variant's folder, such as {PROTOTYPES_DIR}/my-app/a (see: protoyard list)"
+        raise Failure("not_found", f"folder: {path or '.'} is no variant's folder", hint)
+    return found[1], found[2]
+
+
+def _wanted_patch(context: Context, values: Mapping[str, Any]) -> list[Any] | dict[str, Any] | None:
+    """The patch that was given as text or as a file; None without one."""
+    if "patch" in values:
+        return parse_patch(values["patch"])
+    if "patchFile" not in values:
+        return None
+    path = context.workspace.resolve(values["patchFile"], field="patchFile")
+    return parse_patch(context.workspace.read_bytes(path, max_bytes=PATCH_FILE_MAX_BYTES))
+
+
+def _check_round_trip(old: Any, new: Any, pointer: str = "") -> None:
+    """Refuse a string that was replaced by its own redacted form: what was shown is not what is stored."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in new:
+            _check_round_trip(old.get(name), new[name], render_pointer(pointer, name))
+    elif isinstance(old, list) and isinstance(new, list):
+        for index, (was, now) in enumerate(zip(old, new)):
+            _check_round_trip(was, now, render_pointer(pointer, index))
+    elif isinstance(old, str) and isinstance(new, str) and old != new and redact(old) == new:
+        message = f"{pointer}: the patch would replace a value by its own redacted form"
+        raise Failure("invalid_patch", message, "leave what reads [redacted] out of the patch")
+
+
+def _reshaped(old: dict[str, Any], patch: list[Any] | dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """The patched blueprint, gaps in its records filled, and how many; Failure names all problems."""
+    new = apply_patch(old, patch)
+    problems = check_blueprint(new)
+    if problems:
+        raise Failure("invalid_blueprint", describe_problems(problems), "nothing was written; mend the patch")
+    _check_round_trip(old, new)
+    return fill_records(new)
+
+
+def run_iterate(context: Context, values: dict[str, Any]) -> dict[str, Any]:
+    """Patch, undo or re-render a variant; data: revision, summary, inverse (RFC 6902), filled, warnings …"""
+    workspace, call = context.workspace, context.call
+    browser = find_browser(os.environ) if values["screenshots"] else ""
+    slug, letter = _find_folder(workspace, values["folder"])
+    patch, filled = _wanted_patch(context, values), []
+
+    def change(variant: Variant) -> tuple[dict[str, Any], str]:
+        if values["undo"]:
+            return previous_revision(workspace, variant), "Undone."
+        new, count = _reshaped(variant.blueprint, patch)
+        filled.append(count)
+        return new, render_summary(summarise_change(variant.blueprint, new))
+
+    done = revise(
+        workspace,
+        call,
+        slug,
+        letter,
+        change if patch is not None or values["undo"] else None,
+        base=values.get("base"),
+        dry_run=values["dryRun"],
+    )
+    folder = f"{PROTOTYPES_DIR}/{slug}"
+    shots = _plan_shots(folder, [done.after]) if browser and not values["dryRun"] else []
+    taken = {"screenshots": _take_screenshots(context, browser, folder, shots)} if shots else {}
+    return {
+        "folder": f"{folder}/{letter}",
+        "page": f"{folder}/{letter}/{PAGE_NAME}",
+        "revision": done.revision,
+        "dryRun": values["dryRun"],
+        "takenUp": done.taken_up,
+        "summary": summarise_change(done.before, done.after),
+        "inverse": render_patch(done.after, done.before),
+        "filled": sum(filled),
+        "warnings": find_warnings(done.after),
+        **taken,
+    }
+
+
 def run_promote(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     """Make a project of a variant; data: target, stack, files, run, installed, source, dryRun, warnings."""
     workspace, call, slug, stack = context.workspace, context.call, values["slug"], values["stack"]
@@ -10213,9 +12280,22 @@ def run_show(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     if letter is None:
         return read_prototype(context.workspace, values["slug"])
     shown = read_variant(context.workspace, values["slug"], letter)
+    if "against" in values:
+        shown.update(_compare(context.workspace, shown, values["against"]))
     if not values["records"]:
         shown["blueprint"] = _cut_records(shown["blueprint"])
     return shown
+
+
+def _compare(workspace: Workspace, shown: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """The patch from revision `number` to the blueprint that is shown, and its inverse (RFC 6902)."""
+    entry = find_variant(read_manifest(workspace, shown["slug"]), shown["slug"], shown["variant"])
+    if number > len(entry["revisions"]):
+        message = f"{shown['folder']} has no revision {number}"
+        raise Failure("not_found", message, f"its revisions: 1 to {len(entry['revisions'])}")
+    then, now = read_revision(workspace, shown["folder"], entry["revisions"][number - 1]), shown["blueprint"]
+    changes = {"summary": summarise_change(then, now), "patch": render_patch(then, now)}
+    return {"against": number, **changes, "inverse": render_patch(now, then)}
 
 
 def _cut_records(blueprint: dict[str, Any]) -> dict[str, Any]:
@@ -10242,6 +12322,12 @@ def _check_quick(values: Mapping[str, Any]) -> Iterator[Problem]:
     brief = values.get("brief")
     if isinstance(brief, str) and brief and not clean_text(brief).strip():
         yield Problem("/brief", "holds white space only; say in a sentence who does what with which things")
+
+
+def _check_iterate(values: Mapping[str, Any]) -> Iterator[Problem]:
+    given = [name for name in ("patch", "patchFile", "undo") if values.get(name, False) is not False]
+    if len(given) > 1:
+        yield Problem("/" + given[-1], f"cannot go with {given[0]}: give one of patch, patchFile, undo")
 
 
 def _check_promote(values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -10275,6 +12361,18 @@ def _quick_text(data: Mapping[str, Any]) -> str:
     lines += [f"Left out: {item['text']} ({item['reason']})" for item in data["leftOut"]]
     lines += [f"Warning:  {warning}" for warning in data["warnings"]]
     lines += ["", f"Open {data['folder']}/{PAGE_NAME} in a browser."]
+    return "\n".join(lines)
+
+
+def _iterate_text(data: Mapping[str, Any]) -> str:
+    head = f"{data['folder']}: revision {data['revision']}" + (
+        " (dry run: nothing written)" if data["dryRun"] else ""
+    )
+    lines = [head, *(["An edit by hand was taken up as a revision of its own."] if data["takenUp"] else [])]
+    for how in ("added", "changed", "removed"):
+        lines += [f"{how:8} {name}" for name in data["summary"][how]]
+    untouched = ", ".join(f"{count} {kind}" for kind, count in data["summary"]["untouched"].items() if count)
+    lines += [f"untouched: {untouched}", *(f"Warning: {warning}" for warning in data["warnings"])]
     return "\n".join(lines)
 
 
@@ -10359,7 +12457,7 @@ OPERATIONS: tuple[Operation, ...] = (
                 },
                 required=True,
                 positional=True,
-                piped=True,
+                piped="brief",
             ),
             Argument("seed", _whole("Decides the fictional data; default: from the brief.", 0, SEED_MAX)),
             Argument(
@@ -10378,17 +12476,66 @@ OPERATIONS: tuple[Operation, ...] = (
         check=_check_quick,
     ),
     Operation(
+        name="iterate",
+        title="Reshape a variant",
+        description=(
+            "Change one variant through its blueprint: `patch` is the JSON text of an RFC 6902 patch "
+            "(array) or of an RFC 7396 merge patch (object), `patchFile` a file with one, `undo` goes "
+            "back to the revision before (undo of an undo redoes). None of them takes up a hand edit "
+            "of blueprint.json and renders it. The result must be a valid blueprint or nothing is "
+            "written and every problem is named with its JSON pointer. New fields and records without "
+            "values are filled with fictional data. Answers with the revision, what changed in words, "
+            "what stayed, the inverse patch, and warnings. `base` refuses when another revision is "
+            "current; `dryRun` does all but the writing. Read `blueprint_schema` and `show` first. "
+            "History is kept: every revision can be brought back."
+        ),
+        arguments=(
+            Argument(
+                "folder",
+                {
+                    "type": "string",
+                    "description": "A variant's folder, for example prototypes/inspections/a.",
+                },
+                required=True,
+                positional=True,
+            ),
+            Argument(
+                "patch",
+                {
+                    "type": "string",
+                    "description": "JSON text of a JSON Patch (array) or a merge patch (object).",
+                    "maxLength": PATCH_MAX_CHARS,
+                },
+            ),
+            Argument(
+                "patchFile",
+                {"type": "string", "description": "Path in the workspace of a file with such a text."},
+                piped="patch",
+            ),
+            Argument("undo", _flag("Go back to the revision before the current one, as a new revision.")),
+            Argument("base", _whole("The revision that the caller has seen; another one is a conflict.", 1)),
+            Argument("dryRun", _flag("Do everything but the writing.")),
+            Argument("screenshots", _flag("Also take a picture of each screen of the menu.")),
+        ),
+        run=run_iterate,
+        render=_iterate_text,
+        writes=True,
+        idempotent=False,
+        check=_check_iterate,
+    ),
+    Operation(
         name="promote",
         title="Prototype to project",
         description=(
             "Turn one variant of a prototype into a project that engineers carry on, in a new folder: "
-            "readable ES modules, styles, data/*.json, the blueprint, schema.sql (SQLite, with keys, checks "
-            "and all records) and a README. `static` needs no build and no package, only a web server; "
-            "`vite` is the same source and a package.json with vite. Answers with the target, its files, the "
-            "command that starts it and where it came from (revision, digest). A valid edit of blueprint.json "
-            "by hand is promoted too, with a warning. Never overwrites: a target with anything in it is "
-            "refused. `install` runs pnpm install there and needs the network; should it fail or take too "
-            "long for one call, the project stays and can be installed by hand. `dryRun` lists the files."
+            "readable ES modules, styles, data/*.json, the blueprint, schema.sql (SQLite, with keys, "
+            "checks and all records) and a README. `static` needs no build and no package, only a web "
+            "server; `vite` is the same source and a package.json with vite. Answers with the target, "
+            "its files, the command that starts it and where it came from (revision, digest). A valid "
+            "edit of blueprint.json by hand is promoted too, with a warning. Never overwrites: a "
+            "target with anything in it is refused. `install` runs pnpm install there and needs the "
+            "network; should it fail or take too long for one call, the project stays and can be "
+            "installed by hand. `dryRun` lists the files."
         ),
         arguments=(
             Argument(
@@ -10453,6 +12600,10 @@ OPERATIONS: tuple[Operation, ...] = (
             ),
             Argument("variant", {**_LETTER, "description": "The variant's letter."}),
             Argument("records", _flag("All records of the variant, not the first 3 of each entity.")),
+            Argument(
+                "against",
+                _whole("An earlier revision: also the patch from it to the current one, and its inverse.", 1),
+            ),
         ),
         run=run_show,
         render=_show_text,
@@ -10493,22 +12644,30 @@ OPERATIONS: tuple[Operation, ...] = (
         arguments=(),
         run=run_blueprint_schema,
         render=_show_text,
+        constant=True,
     ),
 )
 
 # ======================================================================
 # §16 cli: parser from the rows, execute, printing for people
 # ======================================================================
-# Rules: uses §01-07, §15; knows rows only as they are handed in. argparse only splits: every value stays a
-# string until §04 has judged it, so that all problems come at once. `execute` is the one entry of both doors.
+# Rules: uses §01-07, §15; knows rows only as they are handed in. `parse_command_line` only splits, by hand
+# since argparse would be an eighth of every start: every value stays a string until §04 has judged it, so that
+# all problems come at once. `execute` is the one entry of both doors.
 
 _COMMON = (
-    ("--workspace", "DIR", "the folder to work in (default: PROTOYARD_WORKSPACE, else the current one)"),
-    ("--json", None, "print the envelope as JSON"),
+    Argument(
+        "workspace",
+        {
+            "type": "string",
+            "description": "The folder to work in; default: PROTOYARD_WORKSPACE, else the current one.",
+        },
+    ),
+    Argument("json", {"type": "boolean", "description": "Print the envelope as JSON."}),
 )
 
 
-class Invocation(NamedTuple):
+class Invocation(Row):
     """A parsed command line: its row, the values given (not yet checked), and --workspace."""
 
     row: Operation
@@ -10516,45 +12675,55 @@ class Invocation(NamedTuple):
     workspace: str | None
 
 
-def _build_parser(row: Operation) -> Any:
-    from argparse import ArgumentParser, HelpFormatter
-
-    class Parser(ArgumentParser):
-        def error(self, message: str) -> None:
-            raise Failure("invalid_arguments", message, f"see: protoyard {row.command} --help")
-
-    parser = Parser(
-        prog=f"protoyard {row.command}",
-        description=row.description,
-        allow_abbrev=False,
-        # A fixed width: to ask the terminal for its own, argparse imports shutil at every start.
-        formatter_class=lambda prog: HelpFormatter(prog, width=HELP_WIDTH_CHARS),
-    )
-    for argument in row.arguments:
-        text = argument.schema["description"].replace("%", "%%")
-        if argument.positional:
-            parser.add_argument(argument.name, nargs="?", metavar=argument.name.upper(), help=text)
-        elif argument.schema["type"] == "boolean":
-            parser.add_argument(
-                argument.option, dest=argument.name, action="store_true", default=None, help=text
-            )
-        else:
-            name = argument.schema["type"].upper() if "enum" not in argument.schema else "NAME"
-            parser.add_argument(argument.option, dest=argument.name, metavar=name, help=text)
-    for option, metavar, text in _COMMON:
-        more = {"metavar": metavar} if metavar else {"action": "store_true"}
-        parser.add_argument(option, dest=f"common {option}", help=text, **more)
-    return parser
-
-
-_PARSERS: dict[str, Any] = {}  # by command; building one costs more than using it
-
-
 def _typed(argument: Argument, given: Any) -> Any:
     """What an option's text means under its schema; text that is no integer stays text, for §04 to refuse."""
     if argument.schema["type"] == "integer" and re.fullmatch("-?[0-9]{1,20}", given):
         return int(given)
     return given
+
+
+def _split_words(words: Sequence[str], row: Operation) -> tuple[dict[str, Any], list[str]]:
+    """The text given for each argument by its name, and what is wrong with the words."""
+    options = {argument.option: argument for argument in (*row.arguments, *_COMMON)}
+    free = [argument.name for argument in row.arguments if argument.positional]
+    given: dict[str, Any] = {}
+    problems: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        option, equals, text = word.partition("=")
+        argument = options.get(option) if word.startswith("--") else None
+        if word == "--" or not word.startswith("-") or word == "-":
+            for value in rest if word == "--" else [word]:
+                problems += [] if free else [f"{value}: is one argument too many (quote a brief)"]
+                given.update({free.pop(0): value} if free else {})
+            rest = [] if word == "--" else rest
+        elif argument is None:
+            guess = nearest(option, options)
+            problems.append(f"{word}: is no option" + (f"; did you mean {guess}?" if guess else ""))
+        elif argument.schema["type"] == "boolean":
+            problems += [f"{option}: takes no value"] if equals else []
+            given[argument.name] = True
+        elif equals or (rest and not rest[0].startswith("--")):
+            given[argument.name] = text if equals else rest.pop(0)
+        else:
+            problems.append(f"{option}: needs a value")
+    return given, problems
+
+
+def render_command_help(row: Operation) -> str:
+    """What `protoyard COMMAND --help` prints."""
+    from textwrap import fill
+
+    positionals = [argument for argument in row.arguments if argument.positional]
+    usage = " ".join(["usage: protoyard", row.command, "[OPTION...]", *(a.name.upper() for a in positionals)])
+    lines = []
+    for argument in (*row.arguments, *_COMMON):
+        kind = argument.schema["type"].upper() if not argument.positional else ""
+        value = "" if kind == "BOOLEAN" else " " + "|".join(argument.schema.get("enum", [kind]))
+        name = argument.name.upper() if argument.positional else argument.option + value
+        lines.append(["  " + name.rstrip(), argument.schema["description"]])
+    return f"{usage}\n\n{fill(row.description, HELP_WIDTH_CHARS)}\n\n{render_columns(lines)}"
 
 
 def find_row(command: str, rows: Sequence[Operation]) -> Operation:
@@ -10570,20 +12739,12 @@ def find_row(command: str, rows: Sequence[Operation]) -> Operation:
 def parse_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> Invocation:
     """The invocation that `argv` (command first) spells; Failure unknown_tool or invalid_arguments."""
     row = find_row(argv[0], rows)
-    parser = _PARSERS.get(row.command) or _PARSERS.setdefault(row.command, _build_parser(row))
-    # What follows the first `--` is dealt out here: argparse has treated the mark differently over the years.
-    mark = argv.index("--") if "--" in argv else len(argv)
-    found, extra = parser.parse_known_args(list(argv[1:mark]))
-    given = {name: value for name, value in vars(found).items() if value is not None}
-    free = [a.name for a in row.arguments if a.positional and a.name not in given]
-    given.update(zip(free, argv[mark + 1 :]))
-    extra += argv[mark + 1 :][len(free) :]
+    given, problems = _split_words(argv[1:], row)
     values = {a.name: _typed(a, given[a.name]) for a in row.arguments if a.name in given}
-    if extra:
-        unknown = [f"{word}: is no option of {row.command}, or one argument too many" for word in extra]
-        message = "; ".join(unknown + _argument_problems(row, values))
-        raise Failure("invalid_arguments", message, f"see: protoyard {row.command} --help (quote a brief)")
-    return Invocation(row, values, given.get("common --workspace"))
+    if problems:
+        message = "; ".join(problems + _argument_problems(row, values))
+        raise Failure("invalid_arguments", message, f"see: protoyard {row.command} --help")
+    return Invocation(row, values, given.get("workspace"))
 
 
 def _argument_problems(row: Operation, values: Mapping[str, Any]) -> list[str]:
@@ -10599,7 +12760,8 @@ def _take_stdin(context: Context, row: Operation, values: dict[str, Any]) -> dic
     taken = dict(values)
     for argument in row.arguments:
         if argument.piped and context.stdin and taken.get(argument.name) == "-":
-            taken[argument.name] = context.stdin().decode("utf-8", "replace").removeprefix("\ufeff")
+            del taken[argument.name]
+            taken[argument.piped] = context.stdin().decode("utf-8", "replace").removeprefix("\ufeff")
     return taken
 
 
@@ -10708,16 +12870,22 @@ def render_help(rows: Sequence[Operation]) -> str:
     )
 
 
-def run_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> int:
+def run_command_line(
+    argv: Sequence[str], rows: Sequence[Operation], *, render_version: Callable[[], str]
+) -> int:
     """Run one command line and print its outcome; returns the exit status."""
     first = argv[0] if argv else ""
     if first in ("", "-h", "--help", "help"):
         write_text(sys.stdout if first else sys.stderr, render_help(rows))
         return EXIT_DONE if first else EXIT_USAGE
     if first in ("-V", "--version"):
-        write_text(sys.stdout, f"protoyard {__version__}")
+        write_text(sys.stdout, render_version())
         return EXIT_DONE
     words = argv[: argv.index("--")] if "--" in argv else argv
+    row = next((row for row in rows if row.command == first), None)
+    if row and ("--help" in words or "-h" in words):
+        write_text(sys.stdout, render_command_help(row))
+        return EXIT_DONE
     call = Call(on_progress=_progress_printer(time.monotonic() + PROGRESS_AFTER_SECONDS))
     envelope = execute(argv, rows=rows, call=call, stdin=lambda: sys.stdin.buffer.read())
     return print_outcome(envelope, rows, "--json" in words)
@@ -10731,7 +12899,7 @@ def run_command_line(argv: Sequence[str], rows: Sequence[Operation]) -> int:
 # else. What the revisions do differently are columns of METHODS; what never changes is rendered only once.
 
 
-class ToolCall(NamedTuple):
+class ToolCall(Row):
     """One `tools/call` in flight; two calls are the same only if they are the same object."""
 
     id: str | int
@@ -10741,31 +12909,31 @@ class ToolCall(NamedTuple):
     revision: str
 
 
-class Send(NamedTuple):
+class Send(Row):
     """Effect: write this line to the client."""
 
     line: bytes
 
 
-class Start(NamedTuple):
+class Start(Row):
     """Effect: start this call and bring its outcome to `Session.finish`."""
 
     call: ToolCall
 
 
-class Cancel(NamedTuple):
+class Cancel(Row):
     """Effect: stop this call; nobody waits for its answer."""
 
     call: ToolCall
 
 
-class Fault(NamedTuple):
+class Fault(Row):
     """Effect: tell the operator about a fault of ours; the client got its -32603."""
 
     trace: str
 
 
-Effect = Any  # Send | Start | Cancel | Fault: a union of classes cannot be written in an alias on 3.9
+Effect = Row  # Send | Start | Cancel | Fault: a union of classes cannot be written in an alias on 3.9
 
 
 class Refused(Exception):
@@ -10847,7 +13015,7 @@ _ABSENT: Any = object()
 _ONE_OF_BOTH = " or ".join(REVISIONS)
 
 
-class Message(NamedTuple):
+class Message(Row):
     """A well-formed message; without `id` a notification. A request that is answered has its revision."""
 
     id: Any
@@ -10947,7 +13115,7 @@ def _render_error(refused: Refused) -> bytes:
 _CACHE = {"ttlMs": LIST_TTL_MS, "cacheScope": "public"}  # of what never changes, in the modern revision
 
 
-class Facts(NamedTuple):
+class Facts(Row):
     """What the results are made of: the tools as `tools/list` shows them, who we are, how to use us."""
 
     tools: Sequence[Mapping[str, Any]]
@@ -11026,10 +13194,18 @@ class Session:
 
     def render(self, call: ToolCall, text: str, *, is_error: bool) -> bytes:
         """The answer to a call, for `finish`, with `text` as its one item; may be called from any thread."""
-        more = self.prepared("tools/call", call.revision)[1:-1]
+        return self.address(call, self.render_result(call.revision, text, is_error=is_error))
+
+    def render_result(self, revision: str, text: str, *, is_error: bool) -> bytes:
+        """The result of a call without its id: where it is always the same, it is made once."""
+        more = self.prepared("tools/call", revision)[1:-1]
         shape = b'{"content":[{"type":"text","text":%b}],"isError":%b%b%b}'
         error = b"true" if is_error else b"false"
-        return _render_result(call.id, shape % (render_wire(text)[:-1], error, b"," if more else b"", more))
+        return shape % (render_wire(text)[:-1], error, b"," if more else b"", more)
+
+    def address(self, call: ToolCall, result: bytes) -> bytes:
+        """The answer to a call with a result that was made before."""
+        return _render_result(call.id, result)
 
     def progress(
         self, call: ToolCall, done: float, total: float | None, message: str, now: float
@@ -11147,7 +13323,7 @@ def on_tools_call(session: Session, request: Message) -> list[Effect]:
     return session.fly(call)
 
 
-class Method(NamedTuple):
+class Method(Row):
     """A row: who answers, the fixed members of the result in each revision (None: no such method there)."""
 
     answer: Callable[[Session, Message], list[Effect]]
@@ -11196,13 +13372,14 @@ INSTRUCTIONS = (
     "`blueprint_schema` before you write or change a blueprint. Everything lives under prototypes/ in the "
     "workspace and nothing is ever overwritten. A failure says what was wrong and what to do next."
 )
+READ_ONLY_NOTE = "This server was started with --read-only: it lists and serves only the tools that read. "
 TERMINAL_HINT = (
     "protoyard mcp speaks the Model Context Protocol with an agent host, not with people.\n"
     "Register it: protoyard mcp-config --client NAME. Check it: protoyard doctor. Ctrl-D ends it.\n"
 )
 
 
-class Limits(NamedTuple):
+class Limits(Row):
     """The server's limits; other values are for tests."""
 
     workers: int = WORKERS_MAX
@@ -11400,8 +13577,8 @@ def check_call(
     return build_argv(row, values)
 
 
-def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any]) -> bytes:
-    """The answer to a call, as it may go out: cleaned (WIRE §9), then measured."""
+def render_envelope(envelope: Mapping[str, Any]) -> tuple[str, bool]:
+    """An envelope's text as it may go out, cleaned (WIRE §9), then measured; whether it is a success."""
     shown = clean(envelope)
     text = render_json(shown)
     size = len(text.encode("utf-8", "surrogatepass"))
@@ -11410,7 +13587,13 @@ def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any
         hint = "ask for less: a smaller `limit`, one `variant`, or leave `records` out"
         shown = failed(shown["command"], Failure("output_too_large", message, hint))
         text = render_json(shown)
-    return session.render(request, text, is_error=not shown["ok"])
+    return text, shown["ok"]
+
+
+def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any]) -> bytes:
+    """The answer to a call."""
+    text, is_ok = render_envelope(envelope)
+    return session.render(request, text, is_error=not is_ok)
 
 
 def describe_stop(stopped: Stopped, seconds: float) -> Failure:
@@ -11457,11 +13640,14 @@ class Server:
         self._rows = {row.name: row for row in rows if row.served}
         self._directory = directory
         self._problem = find_problem(directory)
+        self._prepared: dict[tuple[str, str], bytes] = {}  # results of constant rows, by name and revision
         self._read_only = read_only
         self._limits = limits or Limits()
         self._source = source
         self._outbox = Outbox(stdout_fd, source.wake)
-        self._session = Session([render_tool(row) for row in self._rows.values()], SERVER_INFO, INSTRUCTIONS)
+        tools = [render_tool(row) for row in self._rows.values() if not (read_only and row.writes)]
+        instructions = READ_ONLY_NOTE + INSTRUCTIONS if read_only else INSTRUCTIONS
+        self._session = Session(tools, SERVER_INFO, instructions)
         self._changed = threading.Condition(threading.Lock())  # guards the session and all that follows
         self._jobs: dict[int, _Job] = {}  # not yet answered, by the id() of the request, the oldest first
         self._waiting: list[_Job] = []  # in the queue
@@ -11527,8 +13713,11 @@ class Server:
         if reply is not None:
             self._finish(request, reply)
 
-    def _admit(self, request: ToolCall) -> None:
+    def _admit(self, request: ToolCall) -> bytes | None:
         argv = check_call(request, self._rows, read_only=self._read_only, problem=self._problem)
+        result = self._prepared.get((request.name, request.revision))
+        if result is not None:
+            return self._session.address(request, result)
         call = Call(
             deadline=time.monotonic() + self._limits.stop_seconds,
             on_progress=lambda *told: self._progress(request, *told),
@@ -11545,6 +13734,7 @@ class Server:
                 hint = "wait for their answers, then call again"
                 raise Failure("busy", "too many calls are running and waiting", hint)
             self._jobs[id(request)] = job
+        return None
 
     def _may_run(self, job: _Job) -> bool:
         """A writer needs the turn as well, and waits for it in the queue: readers pass it."""
@@ -11575,15 +13765,21 @@ class Server:
 
     def _execute(self, job: _Job) -> dict[str, Any]:
         job.call.check()
-        rows = tuple(self._rows.values())
-        return execute(job.argv, rows=rows, call=job.call, directory=self._directory)
+        rows, request = tuple(self._rows.values()), job.request
+        envelope = execute(job.argv, rows=rows, call=job.call, directory=self._directory)
+        if job.row.constant and envelope["ok"]:  # from now on the loop answers it, like tools/list
+            result = self._session.render_result(
+                request.revision, render_envelope(envelope)[0], is_error=False
+            )
+            self._prepared[request.name, request.revision] = result
+        return envelope
 
-    def _attempt(self, request: ToolCall, work: Callable[[], dict[str, Any] | None]) -> bytes | None:
-        """The reply to a call whose envelope `work` makes: the border at which every exception ends."""
+    def _attempt(self, request: ToolCall, work: Callable[[], dict[str, Any] | bytes | None]) -> bytes | None:
+        """The reply to a call, from what `work` makes: the border at which every exception ends."""
         name = request.name[:TOOL_NAME_SHOWN_CHARS]
         try:
-            envelope = work()
-            return None if envelope is None else render_reply(self._session, request, envelope)
+            made = work()
+            return render_reply(self._session, request, made) if isinstance(made, dict) else made
         except Stopped as stopped:
             if stopped.reason != TIMEOUT:
                 return None
@@ -11752,12 +13948,307 @@ def serve(
 # ======================================================================
 # §19 machine: the rows that only the command line has
 # ======================================================================
-# Rules: uses §01-06, §14-18. Same row type as §15, never listed over MCP.
+# Rules: uses §01-06, §14-18. Same row type as §15, never listed over MCP. Hosts and checks are tables.
+# Nothing changes the machine: `mcp-config` prints what a person puts in place, `doctor` removes its probes.
+
+# --- the program's own file -----------------------------------------------------------------------
+
+# fmt: off
+_PYTHONS: Mapping[str, str] = {  # by bytecode magic number in hex, as the archive's code/* members are named
+    "610d0d0a": "3.9",  "6f0d0d0a": "3.10", "a70d0d0a": "3.11",
+    "cb0d0d0a": "3.12", "f30d0d0a": "3.13", "2b0e0d0a": "3.14",
+}
+# fmt: on
+
+
+def _is_archived() -> bool:
+    return hasattr(__loader__, "archive")
+
+
+def find_program() -> str:
+    """The absolute path of what Python was started with: the archive, or the module's own file."""
+    return os.path.abspath(__loader__.archive if _is_archived() else __file__)
+
+
+def read_archive(path: str) -> list[str]:
+    """The names of all members of a protoyard.pyz; Failure io_error where it is damaged."""
+    from zipfile import BadZipFile, ZipFile
+
+    try:
+        with ZipFile(path) as archive:
+            # Nothing in it is compressed; a member that says so is damaged where no checksum tells.
+            wrong = [entry.filename for entry in archive.infolist() if entry.compress_type]
+            damaged = wrong[0] if wrong else archive.testzip()
+            names = archive.namelist()
+    except (BadZipFile, EOFError, OSError, RuntimeError, ValueError) as error:
+        raise Failure("io_error", f"{path} is damaged: {error}") from error
+    if damaged:
+        raise Failure("io_error", f"{path} is damaged at {damaged}")
+    return names
+
+
+def list_ready_pythons(names: Sequence[str]) -> list[str]:
+    """The Pythons that an archive of these members has ready code for; unknown ones by magic number."""
+    magics = [name.rpartition("/")[2] for name in names if name.startswith("code/")]
+    known = [python for magic, python in _PYTHONS.items() if magic in magics]
+    return known + [magic for magic in magics if magic not in _PYTHONS]
+
+
+def describe_version() -> str:
+    """What `--version` prints: of an archive also how its SHA-256 begins and what it has ready code for."""
+    plain = f"protoyard {__version__}"
+    if not _is_archived():
+        return plain
+    import hashlib
+
+    try:
+        names = read_archive(find_program())
+        with open(find_program(), "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()[:BUILD_DIGEST_CHARS]
+    except (Failure, OSError) as error:
+        return f"{plain} ({error})"
+    pythons = ", ".join(list_ready_pythons(names))
+    return f"{plain} (build {digest}, {f'ready code for Python {pythons}' if pythons else 'no ready code'})"
+
+
+# --- mcp-config: the snippet of a host ------------------------------------------------------------
+
+
+class Host(Row):
+    """How a host is told of a server: the file's format, the member that holds servers, the file's place.
+
+    In `place` and `note` a path begins with ~ or {workspace} and has /; `darwin` and `win32` are exceptions.
+    """
+
+    format: str
+    top: str
+    place: str
+    note: str
+    more: Mapping[str, str] = {}
+    darwin: str = ""
+    win32: str = ""
+
+
+_MERGE = " Merge it into what is there, as UTF-8 without a byte order mark, then start the host again."
+_STDIO = {"type": "stdio"}
+# fmt: off
+HOSTS: Mapping[str, Host] = {
+    "claude-desktop": Host("json", "mcpServers", "~/.config/Claude/claude_desktop_config.json",
+                           "Settings, Developer, Edit Config opens it. Quit the app." + _MERGE,
+                           darwin="~/Library/Application Support/Claude/claude_desktop_config.json",
+                           win32=r"%APPDATA%\Claude\claude_desktop_config.json"),
+    "claude-code":    Host("json", "mcpServers", "{workspace}/.mcp.json",
+                           "For every project: the same in ~/.claude.json." + _MERGE, _STDIO),
+    "cursor":         Host("json", "mcpServers", "{workspace}/.cursor/mcp.json",
+                           "For every project: the same in ~/.cursor/mcp.json." + _MERGE),
+    "vscode":         Host("json", "servers", "{workspace}/.vscode/mcp.json",
+                           "For every project: the command MCP: Open User Configuration." + _MERGE, _STDIO),
+    "codex":          Host("toml", "mcp_servers", "~/.codex/config.toml",
+                           "For one trusted project: the same in {workspace}/.codex/config.toml." + _MERGE),
+    "gemini":         Host("json", "mcpServers", "~/.gemini/settings.json",
+                           "For one project: the same in {workspace}/.gemini/settings.json." + _MERGE),
+    "zed":            Host("json", "context_servers", "~/.config/zed/settings.json",
+                           "The command zed: open settings file opens it." + _MERGE,
+                           win32=r"%APPDATA%\Zed\settings.json"),
+    "windsurf":       Host("json", "mcpServers", "~/.codeium/windsurf/mcp_config.json",
+                           "Settings, Cascade, MCP Servers leads to it." + _MERGE),
+    "generic":        Host("json", "mcpServers", "where the host keeps its MCP servers",
+                           "Most hosts read this; some name the outer member otherwise."),
+}
+# fmt: on
+
+
+def _render_toml(text: str) -> str:
+    """A TOML basic string: JSON's escapes are TOML's, but TOML has DEL escaped too."""
+    return render_json(text).replace("\x7f", r"\u007f")
+
+
+def _render_snippet(host: Host, command: Sequence[str]) -> str:
+    if host.format == "toml":
+        program, *arguments = map(_render_toml, command)
+        return f"[{host.top}.protoyard]\ncommand = {program}\nargs = [{', '.join(arguments)}]"
+    entry = {**host.more, "command": command[0], "args": list(command[1:])}
+    return render_document({host.top: {"protoyard": entry}}).rstrip("\n")
+
+
+def _render_paths(text: str, workspace: str, platform: str) -> str:
+    """A text of the table with its paths as the platform writes them."""
+    is_windows = platform == "win32"
+    roots = {"~": "%USERPROFILE%" if is_windows else "~", "{workspace}": workspace}
+
+    def spell(match: re.Match[str]) -> str:
+        return roots[match[1]] + (match[2].replace("/", "\\") if is_windows else match[2])
+
+    return re.sub(r"(~|\{workspace\})(/\S+)", spell, text)
+
+
+def render_registration(client: str, command: Sequence[str], platform: str) -> dict[str, str]:
+    """The data of mcp-config: client, format, snippet, place, note. `command` ends with the workspace."""
+    host = HOSTS[client]
+    place = {"darwin": host.darwin, "win32": host.win32}.get(platform) or host.place
+    return {
+        "client": client,
+        "format": host.format,
+        "snippet": _render_snippet(host, command),
+        "place": _render_paths(place, command[-1], platform),
+        "note": _render_paths(host.note, command[-1], platform),
+    }
+
+
+def run_mcp_config(context: Context, values: dict[str, Any]) -> dict[str, str]:
+    """How a host is told to start this program in this workspace; data: see render_registration."""
+    context.workspace  # noqa: B018  refused under the name that was given, and below under its full one
+    directory = os.path.abspath(os.path.expanduser(context.directory))
+    Workspace(directory)
+    command = [sys.executable, "-I", find_program(), "mcp", "--workspace", directory]
+    if clean(command) != command:
+        message = "a path holds what no configuration can: half a character, a control character, a secret"
+        raise Failure("unsafe_path", message, "give the workspace or the program another place")
+    return render_registration(values["client"], command, sys.platform)
+
+
+def _registration_text(data: Mapping[str, str]) -> str:
+    mark = "# " if data["format"] == "toml" else ""  # a comment where there are comments
+    return f"{data['snippet']}\n\n{mark}Put it in: {data['place']}\n{mark}{data['note']}"
+
+
+# --- doctor: what may be broken on this machine ---------------------------------------------------
+
+
+class Check(Row):
+    """One look: `examine` returns what it found or raises Failure; `remedy` where that has no hint itself."""
+
+    name: str
+    examine: Callable[[Context], str]
+    is_needed: bool
+    remedy: str
+
+
+def _examine_workspace(context: Context) -> str:
+    """A file can be made and removed where prototypes are built and kept, or where those folders would be."""
+    workspace = context.workspace
+    for folder in (STAGING_DIR, PROTOTYPES_DIR):
+        while folder and workspace.kind(folder) == "missing":
+            folder = folder.rpartition("/")[0]
+        probe = f"{folder}/.{_unique_name()}".lstrip("/")
+        try:
+            workspace.create_file(probe, bytes(PROBE_BYTES))
+        finally:
+            workspace.discard(probe)
+    return f"{workspace.directory} can be written"
+
+
+def _examine_lock(context: Context) -> str:
+    deadline = time.monotonic() + DOCTOR_LOCK_SECONDS
+    while not context.workspace.lock_is_free():
+        if time.monotonic() >= deadline:
+            raise Failure("busy", f"another process is writing here, or {LOCK_PATH} cannot be read")
+        context.call.wait(LOCK_POLL_SECONDS)
+    return "free"
+
+
+def _examine_archive(context: Context) -> str:
+    if not _is_archived():
+        return f"none: this is the module {find_program()}"
+    read_archive(find_program())
+    return f"{find_program()} is whole"
+
+
+def _examine_code(context: Context) -> str:
+    from importlib.util import MAGIC_NUMBER
+
+    if not _is_archived():
+        return "not needed without an archive"
+    names = read_archive(find_program())
+    pythons = ", ".join(list_ready_pythons(names)) or "none"
+    if f"code/{MAGIC_NUMBER.hex()}" not in names:
+        raise Failure("not_found", f"not for this Python, so that it starts more slowly; for: {pythons}")
+    return f"for Python {pythons}"
+
+
+def _render_handshake(revision: str) -> bytes:
+    meta = {"_meta": {META_VERSION: revision}}
+    client = {"name": "protoyard doctor", "version": __version__}
+    hello = {"protocolVersion": revision, "capabilities": {}, "clientInfo": client}
+    modern = (("server/discover", meta), ("tools/list", meta))
+    asked = modern if revision == MODERN else (("initialize", hello), ("tools/list", {}))
+    return b"".join(
+        render_wire({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        for number, (method, params) in enumerate(asked)
+    )
+
+
+def _examine_server(context: Context, revision: str) -> str:
+    """Start this program as a host would, shake hands and list the tools in one revision."""
+    command = [sys.executable, "-I", find_program(), "mcp", f"--workspace={context.directory}"]
+    stdin = _render_handshake(revision)
+    ended = run_child(context.call, command, stdin=stdin, seconds=DOCTOR_ANSWER_SECONDS)
+    try:
+        messages = map(decode_message, ended.stdout.splitlines())
+        answers = {message["id"]: message["result"] for message in messages}
+        if revision in answers[0].get("supportedVersions", [answers[0].get("protocolVersion")]):
+            return f"serves {', '.join(tool['name'] for tool in answers[1]['tools'])}"
+        said = f"it answered {answers[0]}"
+    except (AttributeError, LookupError, TypeError, ValueError):
+        said = (ended.stderr or ended.stdout).decode("utf-8", "replace").strip().rpartition("\n")[2]
+    how = "no end in time" if ended.status is None else f"exit status {ended.status}"
+    raise Failure("internal_error", f"{how}: {said[-LAST_WORDS_BYTES:]}")
+
+
+def _examine_pnpm(context: Context) -> str:
+    from shutil import which
+
+    path = which("pnpm")
+    if path is None:
+        raise Failure("missing_dependency", "pnpm is not on PATH")
+    return path
+
+
+_BY_HAND = "see what it says: protoyard mcp"
+CHECKS: tuple[Check, ...] = (  # what is not needed warns
+    Check("python", lambda context: f"{sys.version.split()[0]}, {sys.executable}", True, ""),
+    Check("workspace", _examine_workspace, True, "choose a folder that you may write to: --workspace DIR"),
+    Check("lock", _examine_lock, True, "wait for that process, or end it"),
+    Check("archive", _examine_archive, True, "put a fresh copy in its place; compare its .sha256"),
+    Check("ready code", _examine_code, False, "build it where that Python is: ./build.sh"),
+    Check(f"handshake {MODERN}", lambda context: _examine_server(context, MODERN), True, _BY_HAND),
+    Check(f"handshake {LEGACY}", lambda context: _examine_server(context, LEGACY), True, _BY_HAND),
+    Check("browser", lambda context: find_browser(os.environ), False, ""),
+    Check("pnpm", _examine_pnpm, False, "it is for installing promoted projects only"),
+)
+
+
+def run_doctor(context: Context, values: dict[str, Any]) -> dict[str, Any]:
+    """Every check, whatever the others find; data: ok, checks of name, status, detail and remedy."""
+    found = []
+    for check in CHECKS:
+        context.call.step(check.name)
+        status, remedy = "ok", ""
+        try:
+            detail = check.examine(context)
+        except Failure as failure:
+            status = "fail" if check.is_needed else "warn"
+            detail, remedy = failure.message, failure.hint or check.remedy
+        found.append({"name": check.name, "status": status, "detail": detail, "remedy": remedy})
+    return {"ok": all(check["status"] != "fail" for check in found), "checks": found}
+
+
+def _doctor_text(data: Mapping[str, Any]) -> str:
+    rows = [
+        [check["status"], check["name"], "; ".join(filter(None, (check["detail"], check["remedy"])))]
+        for check in data["checks"]
+    ]
+    broken = [check["name"] for check in data["checks"] if check["status"] == "fail"]
+    verdict = f"Broken: {', '.join(broken)}." if broken else "All that is needed works."
+    return f"{render_columns(rows)}\n\n{verdict}"
+
+
+# --- the rows -------------------------------------------------------------------------------------
 
 
 def run_mcp(context: Context, values: dict[str, Any]) -> int:
     """Serve MCP on stdin and stdout until the input ends; the exit status."""
-    return serve(rows=OPERATIONS, directory=context.directory)
+    return serve(rows=OPERATIONS, directory=context.directory, read_only=values["readOnly"])
 
 
 COMMANDS: tuple[Operation, ...] = (
@@ -11766,13 +14257,46 @@ COMMANDS: tuple[Operation, ...] = (
         title="Serve MCP over stdio",
         description=(
             "Serve the tools over the Model Context Protocol on standard input and output, revisions "
-            "2026-07-28 and 2025-11-25. Register it in an agent host as a command; it is not for typing."
+            "2026-07-28 and 2025-11-25. Register it in an agent host as a command; it is not for "
+            "typing."
         ),
-        arguments=(),
+        arguments=(Argument("readOnly", _flag("Serve only the tools that read.")),),
         run=run_mcp,
         render=None,
         served=False,
         exit_status=lambda status: status,
+    ),
+    Operation(
+        name="mcp_config",
+        title="Show how to register it in a host",
+        description=(
+            "Print the exact snippet that registers this program, in this workspace, in an agent "
+            "host, and where to put it. Nothing is written."
+        ),
+        arguments=(
+            Argument(
+                "client",
+                {"type": "string", "enum": list(HOSTS), "description": f"One of {', '.join(HOSTS)}."},
+                required=True,
+            ),
+        ),
+        run=run_mcp_config,
+        render=_registration_text,
+        served=False,
+    ),
+    Operation(
+        name="doctor",
+        title="Check that it works on this machine",
+        description=(
+            "Check Python, the workspace and its lock, the archive, the server in both revisions of "
+            "the protocol, and what is optional: a browser for screenshots, pnpm for promoted "
+            "projects. Nothing is left behind. Exit status 1 when something that is needed is broken."
+        ),
+        arguments=(),
+        run=run_doctor,
+        render=_doctor_text,
+        served=False,
+        exit_status=lambda data: EXIT_DONE if data["ok"] else EXIT_FAILED,
     ),
 )
 
@@ -11786,7 +14310,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The command line: `argv` without the program's name; returns the exit status."""
     set_digit_limit()
     try:
-        return run_command_line(sys.argv[1:] if argv is None else argv, OPERATIONS + COMMANDS)
+        words = sys.argv[1:] if argv is None else argv
+        return run_command_line(words, OPERATIONS + COMMANDS, render_version=describe_version)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # the reader of our output went away: nothing left to say, not even at exit

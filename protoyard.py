@@ -6999,7 +6999,7 @@ function button(text, act, { icon: name, label, kind = "", ...more } = {}) {
     ...more
   };
   const own = link ? { href: act } : { type: "button", onclick: act };
-  return el(link ? "a" : "button", { ...attrs, ...own }, name && icon(name), text && el("span", text));
+  return el(link ? "a" : "button", { ...own, ...attrs }, name && icon(name), text && el("span", text));
 }
 
 function byId(id) {

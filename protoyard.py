@@ -11747,13 +11747,17 @@ def run_install(workspace: Workspace, call: Call, pnpm: Sequence[str], target: s
     """Installs what a project depends on, without the lock; step `install`. May be dependency_failed."""
     call.step("install")
     # A workspace of pnpm's further up is left alone: only the target is installed and written to.
-    ran = run_child(call, [*pnpm, "install", "--ignore-workspace"], cwd=workspace.absolute(target))
+    argv, hint = [*pnpm, "install", "--ignore-workspace"], f"run pnpm install in {target} yourself"
+    stands = f"the project itself stands in {target}"
+    try:
+        ran = run_child(call, argv, cwd=workspace.absolute(target))
+    except Failure as failure:
+        raise Failure("dependency_failed", f"{failure.message}; {stands}", hint) from failure
     if ran.status != 0:
         said = redact((ran.stdout + b"\n" + ran.stderr).decode("utf-8", "replace"))
         last = "\n".join(line for line in said.splitlines() if line.strip())[-LAST_WORDS_BYTES:]
-        message = f"pnpm install ended with {ran.status}; the project itself stands in {target}"
-        hint = f"run pnpm install in {target} yourself"
-        raise Failure("dependency_failed", f"{message}. It said:\n{last}" if last else message, hint)
+        said = f". It said:\n{last}" if last else ""
+        raise Failure("dependency_failed", f"pnpm install ended with {ran.status}; {stands}{said}", hint)
 
 
 # ======================================================================

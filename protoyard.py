@@ -7002,7 +7002,7 @@ function button(text, act, { icon: name, label, kind = "", ...more } = {}) {
     ...more
   };
   const own = link ? { href: act } : { type: "button", onclick: act };
-  return el(link ? "a" : "button", { ...attrs, ...own }, name && icon(name), text && el("span", text));
+  return el(link ? "a" : "button", { ...own, ...attrs }, name && icon(name), text && el("span", text));
 }
 
 function byId(id) {
@@ -11514,8 +11514,8 @@ _SQL_TYPES: Mapping[str, tuple[str, str]] = {
     "duration": _SQL_NUMBER,
     "rating": ("INTEGER", f"{{0}} IN ({', '.join(map(str, range(1, RATING_MAX + 1)))})"),
     "boolean": ("INTEGER", "{0} IN (0, 1)"),
-    "date": ("TEXT", "{0} IS date({0})"),
-    "datetime": ("TEXT", "{0} IS strftime('%Y-%m-%dT%H:%M', {0})"),
+    "date": ("TEXT", "{0} IS date({0}, '+0 days')"),  # reckoning makes 30 February another day
+    "datetime": ("TEXT", "{0} IS strftime('%Y-%m-%dT%H:%M', {0}, '+0 days')"),
     "tags": ("TEXT", "{0} GLOB '[[]*]'"),
 }
 
@@ -11564,29 +11564,31 @@ def _render_sql_column(field: Mapping[str, Any], values: Sequence[Any], before: 
 
 
 def _render_sql_table(entity: Mapping[str, Any], before: Iterable[str]) -> str:
-    table, fields, records = _sql_table(entity["id"]), entity["fields"], entity["records"]
+    table, fields = _sql_table(entity["id"]), entity["fields"]
     columns = ['"id" TEXT PRIMARY KEY NOT NULL']
     for field in fields:
-        values = [record.get(field["id"], "") for record in records]
+        values = [record.get(field["id"], "") for record in entity["records"]]
         columns.append(_render_sql_column(field, values, before))
     text = f"CREATE TABLE {table} (\n  " + ",\n  ".join(columns) + "\n);\n"
     for field in fields:
         if field["type"] == "ref":  # the dot keeps an index's name from being a table's
             text += f'CREATE INDEX "{entity["id"]}.{field["id"]}" ON {table} ("{field["id"]}");\n'
-    names = ["id", *(field["id"] for field in fields)]
-    rows = ["(" + ", ".join(_sql_value(record.get(name, "")) for name in names) + ")" for record in records]
-    if rows:
-        quoted = ", ".join(f'"{name}"' for name in names)
-        text += f"INSERT INTO {table} ({quoted}) VALUES\n  " + ",\n  ".join(rows) + ";\n"
     return text
 
 
-def render_sql(blueprint: Mapping[str, Any]) -> str:
-    """A blueprint whose records are filled as an SQLite script: its entities' tables, checks and all rows.
+def _render_sql_rows(entity: Mapping[str, Any]) -> str:
+    names = ["id", *(field["id"] for field in entity["fields"])]
+    values = [[_sql_value(record.get(name, "")) for name in names] for record in entity["records"]]
+    if not values:
+        return ""
+    columns = ", ".join(f'"{name}"' for name in names)
+    rows = ",\n  ".join(f"({', '.join(row)})" for row in values)
+    return f"INSERT INTO {_sql_table(entity['id'])} ({columns}) VALUES\n  {rows};\n"
 
-    What is referred to comes first where that is possible; references in a circle are checked at the end.
-    """
-    tables, before, left = [], [], list(blueprint["entities"])
+
+def _in_order_of_reference(entities: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The entities, each after those that it refers to where that is possible: some refer in a circle."""
+    placed, left = [], list(entities)
     while left:
         names = {entity["id"] for entity in left}
         free = (
@@ -11594,11 +11596,21 @@ def render_sql(blueprint: Mapping[str, Any]) -> str:
             for entity in left
             if all(field.get("entity") not in names - {entity["id"]} for field in entity["fields"])
         )
-        entity = next(free, left[0])
-        left.remove(entity)
-        tables.append(_render_sql_table(entity, before))
-        before.append(entity["id"])
-    body = "\n".join(tables)
+        placed.append(next(free, left[0]))
+        left.remove(placed[-1])
+    return placed
+
+
+def render_sql(blueprint: Mapping[str, Any]) -> str:
+    """A blueprint whose records are filled as an SQLite script: its entities' tables, checks and all rows.
+
+    References in a circle, and of an entity to itself, are checked at the end of a transaction.
+    """
+    entities = _in_order_of_reference(blueprint["entities"])
+    names = [entity["id"] for entity in entities]
+    tables = [_render_sql_table(entity, names[:place]) for place, entity in enumerate(entities)]
+    rows = [_render_sql_rows(entity) for entity in entities]
+    body = "\n".join(part for part in [*tables, *rows] if part)
     head = "-- SQLite. Dates are ISO 8601 text, durations minutes, booleans 0 and 1, tags JSON lists.\n"
     return f"{head}PRAGMA foreign_keys = ON;\nBEGIN;\n\n{body}\nCOMMIT;\n"
 
@@ -11738,13 +11750,17 @@ def run_install(workspace: Workspace, call: Call, pnpm: Sequence[str], target: s
     """Installs what a project depends on, without the lock; step `install`. May be dependency_failed."""
     call.step("install")
     # A workspace of pnpm's further up is left alone: only the target is installed and written to.
-    ran = run_child(call, [*pnpm, "install", "--ignore-workspace"], cwd=workspace.absolute(target))
+    argv, hint = [*pnpm, "install", "--ignore-workspace"], f"run pnpm install in {target} yourself"
+    stands = f"the project itself stands in {target}"
+    try:
+        ran = run_child(call, argv, cwd=workspace.absolute(target))
+    except Failure as failure:
+        raise Failure("dependency_failed", f"{failure.message}; {stands}", hint) from failure
     if ran.status != 0:
         said = redact((ran.stdout + b"\n" + ran.stderr).decode("utf-8", "replace"))
         last = "\n".join(line for line in said.splitlines() if line.strip())[-LAST_WORDS_BYTES:]
-        message = f"pnpm install ended with {ran.status}; the project itself stands in {target}"
-        hint = f"run pnpm install in {target} yourself"
-        raise Failure("dependency_failed", f"{message}. It said:\n{last}" if last else message, hint)
+        said = f". It said:\n{last}" if last else ""
+        raise Failure("dependency_failed", f"pnpm install ended with {ran.status}; {stands}{said}", hint)
 
 
 # ======================================================================

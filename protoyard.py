@@ -81,13 +81,19 @@ class Row(tuple):
 
     def __new__(cls, *values: Any, **named: Any) -> Row:
         """TypeError when a member is missing, unknown or there twice."""
-        rest = cls._fields[len(values) :]
-        if named or rest:
-            given = {**cls._defaults, **named}
-            values += tuple(given[name] for name in rest if name in given)
-        if len(values) != len(cls._fields) or not named.keys() <= set(rest):
-            raise TypeError(f"{cls.__name__} has the members {', '.join(cls._fields)}")
+        if named or len(values) != len(cls._fields):
+            values = cls._complete(values, named)
         return tuple.__new__(cls, values)
+
+    @classmethod
+    def _complete(cls, values: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """All values in order, from those given in order, by name and by default."""
+        rest = cls._fields[len(values) :]
+        given = {**cls._defaults, **named}
+        found = values + tuple(given[name] for name in rest if name in given)
+        if len(found) != len(cls._fields) or not named.keys() <= set(rest):
+            raise TypeError(f"{cls.__name__} has the members {', '.join(cls._fields)}")
+        return found
 
     def _replace(self, **named: Any) -> Any:
         """The same row with other values for some members."""
@@ -13612,13 +13618,12 @@ def describe_stop(stopped: Stopped, seconds: float) -> Failure:
     return Failure("timeout", message, "look at what is there (list, show), then ask for less at once")
 
 
-def find_problem(directory: str) -> Failure | None:
-    """Why a directory is no workspace; None when it is one."""
+def find_place(directory: str) -> tuple[str, Failure | None]:
+    """The canonical path of a workspace, or why the directory is none."""
     try:
-        Workspace(directory)
+        return Workspace(directory).directory, None
     except Failure as failure:
-        return failure
-    return None
+        return "", failure
 
 
 class _Job:
@@ -13648,7 +13653,7 @@ class Server:
     ) -> None:
         self._rows = {row.name: row for row in rows if row.served}
         self._directory = directory
-        self._problem = find_problem(directory)
+        self._place, self._problem = find_place(directory)
         self._prepared: dict[tuple[str, str], bytes] = {}  # results of constant rows, by name and revision
         self._read_only = read_only
         self._limits = limits or Limits()
@@ -13725,7 +13730,7 @@ class Server:
 
     def _admit(self, request: ToolCall) -> bytes | None:
         argv = check_call(request, self._rows, read_only=self._read_only, problem=self._problem)
-        if find_problem(self._directory) is not None:  # it was one when the server started
+        if not os.path.isdir(self._place):  # it was one when the server started
             raise Failure("io_error", "the workspace is not there any more", "bring it back, then call again")
         result = self._prepared.get((request.name, request.revision))
         if result is not None:

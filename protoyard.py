@@ -6758,7 +6758,7 @@ h1 { font-size: clamp(1.75rem, 4vw, 2.75rem); letter-spacing: -.02em; margin-blo
   display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: 2rem;
   margin-top: var(--s7);
 }
-.answers > li { display: grid; }
+.answers > li { display: grid; grid-template-columns: minmax(0, 1fr); }
 .answer {
   display: flex; flex-direction: column; gap: 1rem; padding: 1.25rem; background: var(--surface);
   border: 1px solid var(--line); border-radius: 14px; position: relative;
@@ -6785,7 +6785,7 @@ h1 { font-size: clamp(1.75rem, 4vw, 2.75rem); letter-spacing: -.02em; margin-blo
   border-radius: 8px; text-decoration: none; font-weight: 600; font-size: var(--t-s);
 }
 .letters a:hover { background: var(--accent-soft); }
-.clip { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
+.lines { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 .home { display: inline-block; padding-block: .25rem; font-size: var(--t-s); }
 /* A sketch of a variant's first screen: b is the menu, each i a piece of content. */
 .sketch {
@@ -6858,7 +6858,7 @@ PAGE_WORDS = r"""
 "mark_unread": "Mark as unread", "column": "{name}, {count}", "column_empty": "Nothing here",
 "move_card": "Move {title}", "moved": "{title} moved to {value}", "view": "View", "month": "Month",
 "week": "Week", "agenda": "Agenda", "earlier": "Earlier", "later": "Later", "more_events": "{count} more",
-"free": "Free", "all_day": "All day", "nothing_in": "Nothing in {range}",
+"all_day": "All day", "nothing_in": "Nothing in {range}",
 "nothing_in_hint": "Go earlier or later, or take a filter away.", "zoom": "Zoom", "two_weeks": "Two weeks",
 "quarter": "Quarter", "key_facts": "Key facts", "add": "Add", "history": "History",
 "no_history": "No changes in this session.", "not_there": "This {label} is not there",
@@ -6938,7 +6938,7 @@ PAGE_ICONS = r"""
 "close": "M6 6l12 12M18 6L6 18", "next": "M9 5l7 7-7 7", "previous": "M15 5l-7 7 7 7",
 "down": "M6 9l6 6 6-6", "up": "M6 15l6-6 6 6", "sort": "M8 10l4-4 4 4M8 14l4 4 4-4",
 "menu": "M4 7h16M4 12h16M4 17h16", "more": "M4.5 12h1M11.5 12h1M18.5 12h1",
-"filter": "M4 6h16M7 12h10M10 18h4", "edit": "M4 20l1-4.5L16 4.5 19.5 8l-11 11ZM13.5 7L17 10.5",
+"edit": "M4 20l1-4.5L16 4.5 19.5 8l-11 11ZM13.5 7L17 10.5",
 "trash": "M5 7h14M9 7V4.5h6V7M7 7l1 13h8l1-13M10.5 11v5.5M13.5 11v5.5", "move": "M4 12h15M14 7l5 5-5 5",
 "download": "M12 4v11M7 10.5l5 5 5-5M5 20h14", "print": "M7 9V4h10v5M7 17H4V9h16v8h-3M7 14h10v6H7Z",
 "undo": "M8 5L4 9l4 4M4 9h10a5.5 5.5 0 0 1 0 11h-4", "alert": "M12 4l9 16H3ZM12 10v4.5M12 17v.01",
@@ -6960,7 +6960,7 @@ PAGE_JS_PARTS: Mapping[str, str] = {
 function el(what, ...rest) {
   const [tag, ...classes] = what.split(".");
   const node = document.createElement(tag || "span");
-  node.classList.add(...classes);
+  if (classes.length) node.className = classes.join(" ");
   return fill(node, rest);
 }
 
@@ -6980,7 +6980,7 @@ function setAttributes(node, attrs) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") node.addEventListener(name.slice(2), value);
     else if (name === "css") Object.entries(value).forEach(pair => node.style.setProperty(...pair));
-    else if (name === "class") node.classList.add(...value.split(" ").filter(Boolean));
+    else if (name === "class") value.split(" ").forEach(one => one && node.classList.add(one));
     else if (name === "key") node.dataset.key = value;
     else if (name === "mute") node.ariaHidden = "true";
     else if (properties.includes(name)) node[name] = value;
@@ -7072,7 +7072,7 @@ function openMenu(opener, items) {
     },
     rows
   );
-  (opener.closest("dialog") || document.body).append(menu);
+  opener.closest("dialog, main, header").append(menu);
   placeMenu(menu, opener.getBoundingClientRect(), menu.getBoundingClientRect());
   opener.setAttribute("aria-expanded", "true");
   app.menu = { menu, opener };
@@ -10482,9 +10482,7 @@ def _render_answer(blueprint: Mapping[str, Any]) -> str:
         f"<div><dt>{label}</dt><dd>{_AXIS_VALUES.get(variant['axes'][name], variant['axes'][name].capitalize())}</dd></div>"
         for name, label in _AXIS_LABELS.items()
     )
-    cost = (
-        f'<p class="cost"><b>What it costs:</b> {_text(variant["cost"])}</p>' if variant.get("cost") else ""
-    )
+    cost = f'<p class="cost"><b>What it costs:</b> {_text(variant["cost"])}</p>' if variant.get("cost") else ""
     return (
         f'<li><article class="answer" data-palette="{theme["palette"]}">'
         f'<div class="sketch" data-layout="{theme["layout"]}" data-main="{variant["axes"]["main"]}" aria-hidden="true">'
@@ -10518,7 +10516,7 @@ def _render_entry(entry: Mapping[str, Any]) -> str:
     )
     return (
         f'<li><article class="answer"><h2 dir="auto"><a href="{slug}/index.html">{_text(entry["title"])}</a></h2>'
-        f'<p class="why clip" dir="auto">{_text(entry["brief"])}</p>'
+        f'<p class="why lines" dir="auto">{_text(entry["brief"])}</p>'
         f'<p class="letter">{_text(entry["created"][:10])}</p><div class="letters">{letters}</div></article></li>'
     )
 

@@ -5837,16 +5837,17 @@ def fill_records(blueprint: dict[str, Any]) -> tuple[dict[str, Any], int]:
 # ======================================================================
 # §11 page: style, runtime and markup; blueprint to one self-contained page
 # ======================================================================
-# Rules: uses §01, §03, §07; pure. CSS, JS, words and drawings are assets: raw text at column 0, nothing filled in.
-# A blueprint reaches the page through one JSON block only, in which no character can end the block; the runtime
-# makes elements and text nodes, never markup. PAGE_JS_PARTS holds function declarations only: the page joins the
-# parts in one wrapper, and what they share is the wrapper's `app`.
+# Rules: uses §01, §03, §07; pure. CSS, JS, words, drawings are assets: raw text at column 0, nothing filled
+# in. A blueprint reaches the page through one JSON block only, in which no character can end the block; the
+# runtime makes elements and text nodes, no markup. PAGE_JS_PARTS holds function declarations only: the page
+# joins the parts in one wrapper, and what they share is the wrapper's `app`.
 
 PAGE_HTML = r"""<!doctype html>
 <html lang="$lang" dir="$dir" data-palette="$palette" data-mode="$mode">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '$style_hash'; script-src '$script_hash'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none';
+  style-src '$style_hash'; script-src '$script_hash'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="Protoyard">
 <title>$title</title>
@@ -5865,14 +5866,17 @@ SHELF_HTML = r"""<!doctype html>
 <html lang="en" data-palette="$palette">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '$style_hash'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none';
+  style-src '$style_hash'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="Protoyard">
 <title>$title</title>
 <style>$style</style>
 </head>
 <body>
-<header class="shelf-bar"><p class="mark"><span class="mark-sign" aria-hidden="true"></span>Prototype · fictional data</p></header>
+<header class="shelf-bar">
+<p class="mark"><span class="mark-sign" aria-hidden="true"></span>Prototype · fictional data</p>
+</header>
 <main class="shelf">
 $body
 </main>
@@ -5921,7 +5925,7 @@ a { color: var(--accent-ink); text-underline-offset: .2em; text-decoration-thick
 .clip { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 """
 
-# Corners and densities that differ from the usual ones, families of colours, layouts: a page carries its own only.
+# Corners and densities that differ from the usual ones, colours, layouts: a page carries its own only.
 THEME_CSS: Mapping[str, str] = {
     "sharp": r"""
 :root { --r: 2px; --r-s: 2px; --r-l: 3px; --round: 2px; }
@@ -6894,7 +6898,7 @@ PAGE_WORDS = r"""
 "lead_date": "due|deadline|expir|until|renew|schedul|appoint|start|when"
 }
 }
-"""
+"""  # noqa: E501
 
 # Drawings on a grid of 24, stroked: first the names that a blueprint may use (ICONS), then the page's own.
 PAGE_ICONS = r"""
@@ -6950,12 +6954,13 @@ PAGE_ICONS = r"""
 "report": "M4 20h16M7 16v-5M12 16V5M17 16V8",
 "settings": "M4 7h9M17 7h3M15 9.5v-5M4 17h3M11 17h9M9 19.5v-5"
 }
-"""
+"""  # noqa: E501
 
 PAGE_JS_PARTS: Mapping[str, str] = {
     "dom": r"""
 // Elements are made here and nowhere else: text goes in as text, handlers as listeners, styles as properties.
-// `what` is a tag (else a span) with its classes, "p.note"; attributes may follow, then children. `mute` hides an
+// `what` is a tag (else a span) with its classes, "p.note"; attributes may follow, then children. `mute`
+// hides an
 // element from readers, `key` finds it again after it was drawn anew, `css` sets style properties.
 function el(what, ...rest) {
   const [tag, ...classes] = what.split(".");
@@ -7171,7 +7176,8 @@ function intl(kind, options) {
   return app.formats.get(key);
 }
 
-// Dates are text, as in the blueprint; they are reckoned and written in UTC, so that every place sees the same.
+// Dates are text, as in the blueprint; they are reckoned and written in UTC, so that every place sees the
+// same.
 function toDate(text) {
   return new Date(text.length > 10 ? text + "Z" : text + "T00:00Z");
 }
@@ -7555,7 +7561,8 @@ function nextStates({ field, value }) {
   ];
 }
 
-// A setting may watch a number of a record: "Cost limit" marks a "Cost" above it, "Low stock" a "Stock" below it.
+// A setting may watch a number of a record: "Cost limit" marks a "Cost" above it, "Low stock" a "Stock"
+// below it.
 function watchOf(field, value) {
   return app.blueprint.settings.find(setting => {
     const bound = app.settings.get(setting.id);
@@ -7567,7 +7574,8 @@ function watchOf(field, value) {
 }
 """,
     "store": r"""
-// The data: what the blueprint brought, changed in memory and kept in the browser's storage where that is allowed.
+// The data: what the blueprint brought, changed in memory and kept in the browser's storage where that is
+// allowed.
 function loadData() {
   const kept = storage("getItem") || {};
   const saved = new Map(kept.data);
@@ -7924,7 +7932,8 @@ function factList(record, fields, kind = "facts") {
   );
 }
 
-// One line for a record: something before it, its name with a second line, its status, what else and its menu.
+// One line for a record: something before it, its name with a second line, its status, what else and its
+// menu.
 function rowOf(record, { before, sub, facts, menu } = {}) {
   return el(
     "li.row",
@@ -9139,7 +9148,8 @@ function historyBlock(record) {
   );
 }
 
-// The same record beside the rows that it was opened from: in a panel, in a dialog, in an inbox with a way back.
+// The same record beside the rows that it was opened from: in a panel, in a dialog, in an inbox with a
+// way back.
 function quickView(record, back, more) {
   const page = screenFor(kindOf(record), "detail");
   const close = () => goTo(hrefWith({ open: "" }));
@@ -9163,7 +9173,8 @@ function quickView(record, back, more) {
 }
 """,
     "form": r"""
-// Forms: one page or step by step, with hints, checks, a summary of what is wrong, and a draft that survives leaving.
+// Forms: one page or step by step, with hints, checks, a summary of what is wrong, and a draft that
+// survives leaving.
 function formView(screen, entity) {
   const record = app.route.record ? getRecord(entity.id, app.route.record) : null;
   const list = listScreen(entity);
@@ -10478,14 +10489,17 @@ def _render_shelf(title: str, palette: str, body: str) -> str:
 def _render_answer(blueprint: Mapping[str, Any]) -> str:
     variant, theme = blueprint["variant"], blueprint["theme"]
     letter = variant["id"]
+    said = {name: _AXIS_VALUES.get(value, value.capitalize()) for name, value in variant["axes"].items()}
     axes = "".join(
-        f"<div><dt>{label}</dt><dd>{_AXIS_VALUES.get(variant['axes'][name], variant['axes'][name].capitalize())}</dd></div>"
-        for name, label in _AXIS_LABELS.items()
+        f"<div><dt>{label}</dt><dd>{said[name]}</dd></div>" for name, label in _AXIS_LABELS.items()
     )
-    cost = f'<p class="cost"><b>What it costs:</b> {_text(variant["cost"])}</p>' if variant.get("cost") else ""
+    cost = (
+        f'<p class="cost"><b>What it costs:</b> {_text(variant["cost"])}</p>' if variant.get("cost") else ""
+    )
     return (
         f'<li><article class="answer" data-palette="{theme["palette"]}">'
-        f'<div class="sketch" data-layout="{theme["layout"]}" data-main="{variant["axes"]["main"]}" aria-hidden="true">'
+        f'<div class="sketch" data-layout="{theme["layout"]}" data-main="{variant["axes"]["main"]}"'
+        ' aria-hidden="true">'
         f"<b></b><span>{'<i></i>' * 6}</span></div>"
         f'<p class="letter">Variant {letter.upper()}</p>'
         f'<h2 dir="auto"><a href="{letter}/index.html">{_text(variant["question"])}</a></h2>'
@@ -10495,34 +10509,36 @@ def _render_answer(blueprint: Mapping[str, Any]) -> str:
 
 
 def render_variants_page(manifest: Mapping[str, Any], blueprints: Sequence[Mapping[str, Any]]) -> str:
-    """The page of one prototype: its variants side by side, each with the question it answers and its cost."""
+    """The page of one prototype: its variants side by side, each with its question and its cost."""
     first = blueprints[0]
     answers = "\n".join(_render_answer(blueprint) for blueprint in blueprints)
     count = f"{len(blueprints)} answers to one brief" if len(blueprints) > 1 else "One answer to a brief"
     body = (
         f'<p class="eyebrow">{count}</p>\n<h1 dir="auto">{_text(manifest["title"])}</h1>\n'
-        f'<p class="brief" dir="auto">{_text(manifest["brief"])}</p>\n<ul class="answers">\n{answers}\n</ul>\n'
+        f'<p class="brief" dir="auto">{_text(manifest["brief"])}</p>\n'
+        f'<ul class="answers">\n{answers}\n</ul>\n'
         '<p><a class="home" href="../index.html">All prototypes</a></p>'
     )
     return _render_shelf(manifest["title"], first["theme"]["palette"], body)
 
 
 def _render_entry(entry: Mapping[str, Any]) -> str:
-    slug = entry["slug"]
+    slug, title = entry["slug"], _text(entry["title"])
     letters = "".join(
-        f'<a href="{slug}/{letter}/index.html" aria-label="Variant {letter.upper()} of {_text(entry["title"])}">'
+        f'<a href="{slug}/{letter}/index.html" aria-label="Variant {letter.upper()} of {title}">'
         f"{letter.upper()}</a>"
         for letter in entry["variants"]
     )
     return (
-        f'<li><article class="answer"><h2 dir="auto"><a href="{slug}/index.html">{_text(entry["title"])}</a></h2>'
+        f'<li><article class="answer"><h2 dir="auto"><a href="{slug}/index.html">{title}</a></h2>'
         f'<p class="why lines" dir="auto">{_text(entry["brief"])}</p>'
-        f'<p class="letter">{_text(entry["created"][:10])}</p><div class="letters">{letters}</div></article></li>'
+        f'<p class="letter">{_text(entry["created"][:10])}</p>'
+        f'<div class="letters">{letters}</div></article></li>'
     )
 
 
 def render_gallery(entries: Sequence[Mapping[str, Any]]) -> str:
-    """The gallery: one card an entry ({"slug", "title", "brief", "variants", "created"}), in the order given."""
+    """The gallery: one card an entry (slug, title, brief, variants, created), in the order given."""
     cards = "\n".join(map(_render_entry, entries))
     shown = f'<ul class="answers">\n{cards}\n</ul>' if entries else '<p class="brief">Nothing here yet.</p>'
     body = f'<p class="eyebrow">Gallery</p>\n<h1>Prototypes</h1>\n{shown}'
@@ -12663,8 +12679,8 @@ OPERATIONS: tuple[Operation, ...] = (
 # §16 cli: parser from the rows, execute, printing for people
 # ======================================================================
 # Rules: uses §01-07, §15; knows rows only as they are handed in. `parse_command_line` only splits, by hand
-# since argparse would be an eighth of every start: every value stays a string until §04 has judged it, so that
-# all problems come at once. `execute` is the one entry of both doors.
+# since argparse would be an eighth of every start: every value stays a string until §04 has judged it, so
+# that all problems come at once. `execute` is the one entry of both doors.
 
 _COMMON = (
     Argument(

@@ -10402,9 +10402,10 @@ def _hash_source(text: str) -> str:
 
 
 def _lighten(text: str) -> str:
-    """An asset without its indentation and its comment lines: every page carries it, so it travels light."""
+    """An asset without indentation, comment lines and breaks after "(": every page carries it, so it is light."""
     lines = (line.strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith(("// ", "/* "))) + "\n"
+    kept = "\n".join(line for line in lines if line and not line.startswith(("// ", "/* ")))
+    return re.sub(r"(?<=[(\[])\n", "", kept) + "\n"
 
 
 @once

@@ -10402,7 +10402,7 @@ def _hash_source(text: str) -> str:
 
 
 def _lighten(text: str) -> str:
-    """An asset without indentation, comment lines and breaks after "(": every page carries it, so it is light."""
+    """An asset without indentation, comment lines and breaks after "(": each page carries it."""
     lines = (line.strip() for line in text.splitlines())
     kept = "\n".join(line for line in lines if line and not line.startswith(("// ", "/* ")))
     return re.sub(r"(?<=[(\[])\n", "", kept) + "\n"

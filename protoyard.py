@@ -5875,7 +5875,7 @@ SHELF_HTML = r"""<!doctype html>
 </head>
 <body>
 <header class="shelf-bar">
-<p class="mark"><span class="mark-sign" aria-hidden="true"></span>Prototype · fictional data</p>
+<p class="mark">Prototype · fictional data</p>
 </header>
 <main class="shelf">
 $body
@@ -6748,19 +6748,15 @@ SHELF_CSS = r"""
 /* The pages around prototypes: variants side by side, and the gallery. */
 .shelf-bar {
   position: sticky; top: 0; z-index: 3; padding: .5rem clamp(1rem, 4vw, 3rem); background: #16181c;
-  color: #f2f3f5; font-size: var(--t-xs);
+  color: #f2f3f5; font-size: var(--xs);
 }
-.mark { display: flex; align-items: center; gap: .5rem; font-weight: 600; min-height: 1.5rem; }
-.mark-sign {
-  width: .625rem; height: .625rem; border-radius: 2px; background: #ffc940; transform: rotate(45deg);
-}
-.shelf { max-width: 90rem; margin-inline: auto; padding: var(--s7) clamp(1rem, 4vw, 3rem); }
-.eyebrow { color: var(--accent-ink); font-size: var(--t-s); font-weight: 650; }
+.shelf { max-width: 90rem; margin-inline: auto; padding: 2.5rem clamp(1rem, 4vw, 3rem); }
+.eyebrow { color: var(--accent-ink); font-size: var(--s); font-weight: 650; }
 h1 { font-size: clamp(1.75rem, 4vw, 2.75rem); letter-spacing: -.02em; margin-block: .25rem .75rem; }
-.brief { max-width: 70ch; color: var(--muted); font-size: var(--t-l); }
+.brief { max-width: 70ch; color: var(--muted); font-size: var(--l); }
 .answers {
   display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: 2rem;
-  margin-top: var(--s7);
+  margin-top: 2.5rem;
 }
 .answers > li { display: grid; grid-template-columns: minmax(0, 1fr); }
 .answer {
@@ -6774,23 +6770,23 @@ h1 { font-size: clamp(1.75rem, 4vw, 2.75rem); letter-spacing: -.02em; margin-blo
 .answer:hover h2 a { text-decoration: underline; text-decoration-color: var(--accent); }
 .answer h2 a:focus-visible { outline: none; }
 .answer h2 a:focus-visible::after { outline: 2px solid var(--accent-ink); outline-offset: 2px; }
-.letter { color: var(--accent-ink); font-size: var(--t-s); font-weight: 650; }
-.why, .cost { color: var(--muted); font-size: var(--t-s); }
+.letter { color: var(--accent-ink); font-size: var(--s); font-weight: 650; }
+.why, .cost { color: var(--muted); font-size: var(--s); }
 .cost b { color: var(--ink); font-weight: 600; }
 .axes {
   display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .75rem 1rem; margin-top: auto;
-  padding-top: 1rem; border-top: 1px solid var(--line); font-size: var(--t-s);
+  padding-top: 1rem; border-top: 1px solid var(--line); font-size: var(--s);
 }
-.axes dt { color: var(--muted); font-size: var(--t-xs); }
+.axes dt { color: var(--muted); font-size: var(--xs); }
 .axes dd { font-weight: 550; }
 .letters { display: flex; gap: .5rem; margin-top: auto; position: relative; z-index: 1; }
 .letters a {
   display: grid; place-items: center; min-width: 2rem; min-height: 2rem; border: 1px solid var(--edge);
-  border-radius: 8px; text-decoration: none; font-weight: 600; font-size: var(--t-s);
+  border-radius: 8px; text-decoration: none; font-weight: 600; font-size: var(--s);
 }
 .letters a:hover { background: var(--accent-soft); }
 .lines { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
-.home { display: inline-block; padding-block: .25rem; font-size: var(--t-s); }
+.home { display: inline-block; padding-block: .25rem; font-size: var(--s); }
 /* A sketch of a variant's first screen: b is the menu, each i a piece of content. */
 .sketch {
   display: grid; grid-template: 1fr / 22% 1fr; height: 11rem; border-radius: 8px; overflow: hidden;

@@ -338,3 +338,23 @@ def test_the_gallery_leads_to_each_prototype_and_its_variants():
 
 def test_an_empty_gallery_says_so():
     assert "Nothing here yet." in protoyard.render_gallery([])
+
+
+@pytest.mark.parametrize("kind", ["page", "variants", "gallery"])
+def test_every_custom_property_that_a_style_uses_is_defined_in_it(kind):
+    blueprints = [page_samples.rich_blueprint(letter) for letter in "ab"]
+    revisions = [{"revision": 1, "digest": "sha256:0", "summary": ""}]
+    variants = [{"id": letter, "question": "What?", "revisions": revisions} for letter in "ab"]
+    manifest = {"title": "T", "brief": "B", "variants": variants}
+    entry = {"slug": "t", "title": "T", "brief": "B", "created": "2026-06-15T00:00:00Z", "variants": ["a"]}
+    page = {
+        "page": lambda: protoyard.render_page(blueprints[0]),
+        "variants": lambda: protoyard.render_variants_page(manifest, blueprints),
+        "gallery": lambda: protoyard.render_gallery([entry]),
+    }[kind]()
+    style = re.search(r"<style>(.*?)</style>", page, re.S)[1]
+    set_by_script = set(re.findall(r'"(--[\w-]+)"', page))
+    assert (
+        set(re.findall(r"var\((--[\w-]+)\)", style))
+        <= set(re.findall(r"(--[\w-]+) ?:", style)) | set_by_script
+    )

@@ -54,6 +54,8 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
 from operator import itemgetter
 
 TYPE_CHECKING = False  # typing costs a tenth of a start and is needed by type checkers only
@@ -10411,6 +10413,7 @@ def _script() -> str:
     return f'\n(function () {{\n"use strict";\nconst app = {{}};\n{parts}start({data});\n}})();\n'
 
 
+@cache  # as many as there are looks
 def _style(*assets: str) -> str:
     """Style sheets joined, a rule a line; the blanks around marks go (none of our strings holds a mark)."""
     text = re.sub(r"\s*([{},;>])\s*|(:) ", r"\1\2", _lighten("".join(assets)))
@@ -10649,11 +10652,12 @@ def _list_entry(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {"slug": slug, **shown, "variants": letters}
 
 
-def _read_slugs(workspace: Workspace) -> list[str]:
+def _read_slugs(workspace: Workspace, after: str = "") -> Iterator[str]:
+    """The slugs that sort after `after`, in order; names are looked at one by one, as they are asked for."""
     if workspace.kind(PROTOTYPES_DIR) in ("missing", "file"):
-        return []
-    names = workspace.read_names(PROTOTYPES_DIR)
-    return [name for name in names if re.fullmatch(SLUG_PATTERN, name)]
+        return
+    is_slug = re.compile(SLUG_PATTERN).fullmatch
+    yield from (name for name in workspace.read_names(PROTOTYPES_DIR) if name > after and is_slug(name))
 
 
 def read_list(workspace: Workspace, *, limit: int, after: str = "") -> dict[str, Any]:
@@ -10662,7 +10666,7 @@ def read_list(workspace: Workspace, *, limit: int, after: str = "") -> dict[str,
     {"prototypes": [{"slug", "title", "created", "variants"}]}, and where there are any "damaged": [{"slug",
     "problem"}] and "next", the `after` of the next page.
     """
-    slugs = [slug for slug in _read_slugs(workspace) if slug > after]
+    slugs = list(islice(_read_slugs(workspace, after), limit + 1))
     good: list[dict[str, Any]] = []
     damaged: list[dict[str, Any]] = []
     for slug in slugs[:limit]:
@@ -10822,15 +10826,32 @@ def _describe_variant(workspace: Workspace, slug: str, letter: str) -> dict[str,
 # --- making a prototype ---------------------------------------------------------------------------
 
 
-def write_gallery(workspace: Workspace, call: Call) -> None:
-    """Renders prototypes/index.html anew: the GALLERY_MAX_PROTOTYPES newest; damaged ones are left out."""
+def _gallery_slugs(workspace: Workspace, new: str) -> list[str]:
+    """Those that the gallery may show: `new` and the ones it shows, where that leaves none out; else all.
+
+    So one more prototype among ten thousand costs the reading of GALLERY_MAX_PROTOTYPES manifests.
+    """
+    names = set(workspace.read_names(PROTOTYPES_DIR)) - {PAGE_NAME}
+    try:
+        page = workspace.read_bytes(f"{PROTOTYPES_DIR}/{PAGE_NAME}", max_bytes=PAGE_MAX_BYTES)
+    except Failure:
+        page = b""
+    link = r'<h2 dir="auto"><a href="([a-z0-9-]+)/index\.html">'
+    shown = dict.fromkeys([new, *re.findall(link, page.decode("utf-8", "replace"))])
+    is_whole = len(shown) >= min(len(names), GALLERY_MAX_PROTOTYPES + 1) and shown.keys() <= names
+    return list(shown if is_whole else _read_slugs(workspace))
+
+
+def write_gallery(workspace: Workspace, call: Call, new: str) -> None:
+    """Renders prototypes/index.html with the GALLERY_MAX_PROTOTYPES newest; damaged ones are left out."""
     entries = []
-    for slug in _read_slugs(workspace):
+    for slug in _gallery_slugs(workspace, new):
         call.check()
         try:
             entries.append(_list_entry(slug, read_manifest(workspace, slug)))
         except Failure:
             continue
+    entries.sort(key=lambda entry: entry["slug"])
     entries.sort(key=lambda entry: entry["created"], reverse=True)  # stable: by slug within a second
     page = render_gallery(entries[:GALLERY_MAX_PROTOTYPES])
     workspace.write_file(f"{PROTOTYPES_DIR}/{PAGE_NAME}", page.encode("utf-8", "replace"), call)
@@ -10899,7 +10920,7 @@ def create_prototype(
                 stage.write(name, data)
             slug = _publish_new(workspace, stage, slug, derived)
         call.step("gallery")
-        write_gallery(workspace, call)
+        write_gallery(workspace, call, slug)
     return _describe_new(slug, manifest)
 
 

@@ -13824,7 +13824,7 @@ class Server:
     def _cancel(self, request: ToolCall) -> None:
         with self._changed:
             job = self._jobs.pop(id(request), None)
-            if job is not None:
+            if job is not None and not job.is_stopping:  # at its bound it is seen off already
                 self._stop(job, CANCELLED)
 
     def _stop_overdue(self) -> float | None:

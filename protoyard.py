@@ -10988,6 +10988,18 @@ def _commit_revisions(
     workspace.write_file(f"{_folder_of(slug)}/{MANIFEST_NAME}", _encode_manifest(manifest), call)
 
 
+def _check_size(blueprint: Mapping[str, Any]) -> None:
+    """Refuse a blueprint whose file nobody could read again."""
+    size = len(_encode_blueprint(blueprint))
+    if size > BLUEPRINT_FILE_MAX_BYTES:
+        message = (
+            f"/: the blueprint would be {size:,} bytes; at most {BLUEPRINT_FILE_MAX_BYTES:,} are allowed"
+        )
+        raise Failure(
+            "invalid_blueprint", message, "nothing was written; keep fewer records or shorter texts"
+        )
+
+
 def revise(
     workspace: Workspace,
     call: Call,
@@ -11020,6 +11032,8 @@ def revise(
         after, summary = change(variant) if change else (variant.blueprint, "")
         new = [(variant.blueprint, "Edited by hand.")] if edited else []
         new += [(after, summary)] if digest(after) != digest(variant.blueprint) else []
+        for blueprint, _ in new:
+            _check_size(blueprint)
         if not dry_run:
             mark = f"{STAGING_DIR}/{slug}.{letter}{_REVISING}"
             workspace.create_file(mark, b"")

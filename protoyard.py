@@ -224,6 +224,7 @@ PAGE_MAX_BYTES = 8 * MIB  # a blueprint at its limit, escaped, and the runtime
 # Operations (TOOLS §1).
 BRIEF_MAX_CHARS = 4000
 PATCH_MAX_CHARS = 200_000
+PATCH_LOAD_MAX_BYTES = 4 * MIB  # copied and moved by one patch: twice the largest blueprint
 SEED_MAX = 2**31 - 1
 VARIANT_LETTERS = "abcdef"
 VARIANTS_DEFAULT = 3
@@ -2518,9 +2519,12 @@ def apply_patch(document: Any, patch: list[Any] | dict[str, Any]) -> Any:
     box = {
         "": _copied(document)
     }  # the document is the one member, so that its root can be replaced like any other
+    load = 0
     for number, operation in enumerate(patch):
         try:
-            _apply_operation(box, operation)
+            load += _apply_operation(box, operation)
+            if load > PATCH_LOAD_MAX_BYTES:
+                raise _PatchFault(f"up to here more than {PATCH_LOAD_MAX_BYTES:,} bytes are copied and moved")
         except _PatchFault as fault:
             raise Failure("invalid_patch", f"/{number}: {fault}; nothing was changed") from None
     return box[""]
@@ -2658,7 +2662,22 @@ _PATCH_OPERATIONS: Mapping[str, tuple[str | None, Callable[..., Any]]] = {
 # fmt: on
 
 
-def _apply_operation(box: dict[str, Any], operation: Any) -> None:
+def _height(value: Any) -> int:
+    """How many levels a value has; a scalar has none."""
+    inner = value.values() if isinstance(value, dict) else value
+    return 1 + max(map(_height, inner), default=0) if isinstance(value, (dict, list)) else 0
+
+
+def _weigh(box: dict[str, Any], operation: Mapping[str, Any], member: str) -> int:
+    """The bytes that an operation takes from elsewhere; a fault when it would build too deep a document."""
+    value = _get(box, operation["from"]) if member == "from" else operation["value"]
+    if operation["path"].count("/") + _height(value) > JSON_DEPTH_MAX:
+        raise _PatchFault(f"{operation['path']} would be nested deeper than {JSON_DEPTH_MAX} levels")
+    return json_bytes(value) if member == "from" else 0
+
+
+def _apply_operation(box: dict[str, Any], operation: Any) -> int:
+    """Apply one operation; returns what it copied or moved, in bytes."""
     if not isinstance(operation, dict):
         raise _PatchFault(f"an operation is an object, not {type_name(operation)}")
     name = operation.get("op")
@@ -2671,9 +2690,11 @@ def _apply_operation(box: dict[str, Any], operation: Any) -> None:
     if member == "value" and "value" not in operation:
         raise _PatchFault(f"{name} needs a value")
     try:
+        load = _weigh(box, operation, member) if member and name != "test" else 0
         action(box, operation["path"], *([operation[member]] if member else []))
     except ValueError as error:
         raise _PatchFault(str(error)) from None
+    return load
 
 
 # --- differences --------------------------------------------------------------------------------
@@ -11008,6 +11029,18 @@ def _commit_revisions(
     workspace.write_file(f"{_folder_of(slug)}/{MANIFEST_NAME}", _encode_manifest(manifest), call)
 
 
+def _check_size(blueprint: Mapping[str, Any]) -> None:
+    """Refuse a blueprint whose file nobody could read again."""
+    size = len(_encode_blueprint(blueprint))
+    if size > BLUEPRINT_FILE_MAX_BYTES:
+        message = (
+            f"/: the blueprint would be {size:,} bytes; at most {BLUEPRINT_FILE_MAX_BYTES:,} are allowed"
+        )
+        raise Failure(
+            "invalid_blueprint", message, "nothing was written; keep fewer records or shorter texts"
+        )
+
+
 def revise(
     workspace: Workspace,
     call: Call,
@@ -11040,6 +11073,8 @@ def revise(
         after, summary = change(variant) if change else (variant.blueprint, "")
         new = [(variant.blueprint, "Edited by hand.")] if edited else []
         new += [(after, summary)] if digest(after) != digest(variant.blueprint) else []
+        for blueprint, _ in new:
+            _check_size(blueprint)
         if not dry_run:
             mark = f"{STAGING_DIR}/{slug}.{letter}{_REVISING}"
             workspace.create_file(mark, b"")
@@ -13887,7 +13922,7 @@ class Server:
     def _cancel(self, request: ToolCall) -> None:
         with self._changed:
             job = self._jobs.pop(id(request), None)
-            if job is not None:
+            if job is not None and not job.is_stopping:  # at its bound it is seen off already
                 self._stop(job, CANCELLED)
 
     def _stop_overdue(self) -> float | None:

@@ -260,6 +260,19 @@ def test_a_worker_that_hears_nothing_is_given_up_and_can_neither_commit_nor_answ
     assert not (tmp_path / "stuck.txt").exists()
 
 
+def test_a_call_that_is_cancelled_while_it_is_stopped_at_its_bound_is_seen_off_once(tmp_path):
+    with start(tmp_path, limits={"stop_seconds": 0.3}) as server:
+        server.ask(ping(0))
+        server.send(build_call(1, "commit", {"ms": 4000}))
+        time.sleep(0.45)  # its commit under way is waited for until 0.6 s
+        server.send(cancel(1))
+        time.sleep(1.5)  # its worker is given up meanwhile
+        assert server.ask(ping(2))["id"] == 2
+        assert server.end() == 0
+    assert server.answers.get(timeout=SOON) == b""
+    assert server.stderr == b""
+
+
 def test_a_commit_under_way_is_waited_for(tmp_path):
     with start(tmp_path, limits={"stop_seconds": 0.2}) as server:
         assert code(server.ask(build_call(1, "commit", {"ms": 400}))) == "timeout"

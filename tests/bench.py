@@ -243,7 +243,7 @@ def print_server(runs: int, python: str, target: str, folder: str) -> None:
 
 
 def make_prototypes(folder: Path, count: int) -> Any:
-    """A workspace with one real prototype and copies of its manifest; the function that runs a command in it."""
+    """Runs a command in a new workspace with one real prototype and copies of its manifest; in ms."""
     import protoyard
 
     def run(*argv: str) -> float:

@@ -151,6 +151,7 @@ LIST_TTL_MS = 3_600_000
 DESCRIPTION_MAX_CHARS = 1000
 INSTRUCTIONS_MAX_CHARS = 1500
 PROBLEMS_SHOWN = 20
+SHOWN_TEXT_CHARS = 2000  # of a problem: twenty of them stay under what hosts cut
 
 # Children (WIRE §7): SIGTERM, then SIGKILL this much later.
 KILL_GRACE_SECONDS = 1.0
@@ -777,6 +778,12 @@ def clean(value: Any) -> Any:
     return _clean_members(value) if isinstance(value, dict) else value
 
 
+def shorten(text: str) -> str:
+    """A text as a message shows it: of one over SHOWN_TEXT_CHARS the beginning and the end."""
+    half = SHOWN_TEXT_CHARS // 2
+    return text if len(text) <= SHOWN_TEXT_CHARS else f"{text[:half]}…{text[-half:]}"
+
+
 def nearest(name: str, choices: Iterable[Any]) -> str | None:
     """The one of `choices` that was probably meant ("did you mean …?"), or None when none is close."""
     from difflib import get_close_matches
@@ -899,7 +906,7 @@ def check_schema(value: Any, schema: Mapping[str, Any], pointer: str = "") -> li
 
 def describe_problems(problems: Sequence[Problem]) -> str:
     """All problems in one message: `pointer: what`, the first PROBLEMS_SHOWN of them, then how many more."""
-    shown = [f"{problem.pointer or '/'}: {problem.message}" for problem in problems[:PROBLEMS_SHOWN]]
+    shown = [shorten(f"{problem.pointer or '/'}: {problem.message}") for problem in problems[:PROBLEMS_SHOWN]]
     more = len(problems) - len(shown)
     return "; ".join(shown) + (f"; and {more} more" if more else "")
 
@@ -2515,7 +2522,7 @@ def apply_patch(document: Any, patch: list[Any] | dict[str, Any]) -> Any:
             if load > PATCH_LOAD_MAX_BYTES:
                 raise _PatchFault(f"up to here more than {PATCH_LOAD_MAX_BYTES:,} bytes are copied and moved")
         except _PatchFault as fault:
-            raise Failure("invalid_patch", f"/{number}: {fault}; nothing was changed") from None
+            raise Failure("invalid_patch", f"/{number}: {shorten(str(fault))}; nothing was changed") from None
     return box[""]
 
 

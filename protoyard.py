@@ -1836,9 +1836,10 @@ class Workspace:
 
     def read_bytes(self, path: str, *, max_bytes: int) -> bytes:
         """A regular file's content; else `unsafe_path`; over `max_bytes` it is `invalid_arguments`."""
-        name = _last_part(path)
+        name = _last_part(path) or "."
         with _Disk("reading", path), self._parent(path) as folder:
-            _check_regular(folder.status(name), path)  # before it is opened: that alone can set a device off
+            # Before it is opened: that alone can set a device off.
+            _check_regular(folder.status(name), path or "the workspace")
             with os.fdopen(os.open(folder.at(name), _READ_FLAGS, dir_fd=folder.fd), "rb") as file:
                 _check_regular(os.fstat(file.fileno()), path)
                 self._check_opened(file.fileno(), path)

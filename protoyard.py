@@ -13614,8 +13614,10 @@ def render_envelope(envelope: Mapping[str, Any]) -> tuple[str, bool]:
     text = render_json(shown)
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > ENVELOPE_MAX_BYTES:
-        message = f"the result is {size} bytes; at most {ENVELOPE_MAX_BYTES} are sent"
-        hint = "ask for less: a smaller `limit`, one `variant`, or leave `records` out"
+        message = (
+            f"the call was carried out, but its result is {size} bytes; at most {ENVELOPE_MAX_BYTES} are sent"
+        )
+        hint = "see what it wrote with `show`; ask for less: a smaller `limit`, one `variant`, no `records`"
         shown = failed(shown["command"], Failure("output_too_large", message, hint))
         text = render_json(shown)
     return text, shown["ok"]

@@ -13727,6 +13727,8 @@ class Server:
             self._is_closing = not data
         lines = []
         for effect in effects:
+            if self.signals:
+                return  # hundreds of calls may have come at once
             if type(effect) is Send:
                 lines.append(effect.line)
             elif type(effect) is Start:

@@ -159,6 +159,7 @@ LIST_TTL_MS = 3_600_000
 DESCRIPTION_MAX_CHARS = 1000
 INSTRUCTIONS_MAX_CHARS = 1500
 PROBLEMS_SHOWN = 20
+SHOWN_TEXT_CHARS = 2000  # of a problem: twenty of them stay under what hosts cut
 
 # Children (WIRE §7): SIGTERM, then SIGKILL this much later.
 KILL_GRACE_SECONDS = 1.0
@@ -785,6 +786,12 @@ def clean(value: Any) -> Any:
     return _clean_members(value) if isinstance(value, dict) else value
 
 
+def shorten(text: str) -> str:
+    """A text as a message shows it: of one over SHOWN_TEXT_CHARS the beginning and the end."""
+    half = SHOWN_TEXT_CHARS // 2
+    return text if len(text) <= SHOWN_TEXT_CHARS else f"{text[:half]}…{text[-half:]}"
+
+
 def nearest(name: str, choices: Iterable[Any]) -> str | None:
     """The one of `choices` that was probably meant ("did you mean …?"), or None when none is close."""
     from difflib import get_close_matches
@@ -909,7 +916,7 @@ def check_schema(value: Any, schema: Mapping[str, Any], pointer: str = "") -> li
 
 def describe_problems(problems: Sequence[Problem]) -> str:
     """All problems in one message: `pointer: what`, the first PROBLEMS_SHOWN of them, then how many more."""
-    shown = [f"{problem.pointer or '/'}: {problem.message}" for problem in problems[:PROBLEMS_SHOWN]]
+    shown = [shorten(f"{problem.pointer or '/'}: {problem.message}") for problem in problems[:PROBLEMS_SHOWN]]
     more = len(problems) - len(shown)
     return "; ".join(shown) + (f"; and {more} more" if more else "")
 
@@ -1840,9 +1847,10 @@ class Workspace:
 
     def read_bytes(self, path: str, *, max_bytes: int) -> bytes:
         """A regular file's content; else `unsafe_path`; over `max_bytes` it is `invalid_arguments`."""
-        name = _last_part(path)
+        name = _last_part(path) or "."
         with _Disk("reading", path), self._parent(path) as folder:
-            _check_regular(folder.status(name), path)  # before it is opened: that alone can set a device off
+            # Before it is opened: that alone can set a device off.
+            _check_regular(folder.status(name), path or "the workspace")
             with os.fdopen(os.open(folder.at(name), _READ_FLAGS, dir_fd=folder.fd), "rb") as file:
                 _check_regular(os.fstat(file.fileno()), path)
                 self._check_opened(file.fileno(), path)
@@ -2526,7 +2534,7 @@ def apply_patch(document: Any, patch: list[Any] | dict[str, Any]) -> Any:
             if load > PATCH_LOAD_MAX_BYTES:
                 raise _PatchFault(f"up to here more than {PATCH_LOAD_MAX_BYTES:,} bytes are copied and moved")
         except _PatchFault as fault:
-            raise Failure("invalid_patch", f"/{number}: {fault}; nothing was changed") from None
+            raise Failure("invalid_patch", f"/{number}: {shorten(str(fault))}; nothing was changed") from None
     return box[""]
 
 
@@ -13664,8 +13672,10 @@ def render_envelope(envelope: Mapping[str, Any]) -> tuple[str, bool]:
     text = render_json(shown)
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > ENVELOPE_MAX_BYTES:
-        message = f"the result is {size} bytes; at most {ENVELOPE_MAX_BYTES} are sent"
-        hint = "ask for less: a smaller `limit`, one `variant`, or leave `records` out"
+        message = (
+            f"the call was carried out, but its result is {size} bytes; at most {ENVELOPE_MAX_BYTES} are sent"
+        )
+        hint = "see what it wrote with `show`; ask for less: a smaller `limit`, one `variant`, no `records`"
         shown = failed(shown["command"], Failure("output_too_large", message, hint))
         text = render_json(shown)
     return text, shown["ok"]
@@ -13776,6 +13786,8 @@ class Server:
             self._is_closing = not data
         lines = []
         for effect in effects:
+            if self.signals:
+                return  # hundreds of calls may have come at once
             if type(effect) is Send:
                 lines.append(effect.line)
             elif type(effect) is Start:

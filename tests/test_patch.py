@@ -135,6 +135,13 @@ def test_a_patch_may_build_up_to_the_limit_of_levels():
         apply_patch({}, [{"op": "add", "path": "/a", "value": [nest]}])
 
 
+def test_of_a_pointer_without_end_the_message_shows_only_a_part():
+    with pytest.raises(Failure, match="…") as caught:
+        apply_patch({}, [{"op": "remove", "path": "/a" * 100_000}])
+    assert len(caught.value.message) < 3000
+    assert "does not exist" in caught.value.message
+
+
 MERGES = {  # RFC 7396 appendix A
     "replace": ({"a": "b"}, {"a": "c"}, {"a": "c"}),
     "add": ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),

@@ -688,3 +688,23 @@ def test_both_ways_to_read_serve_alike(source, tmp_path):
         assert statuses == [0]
     os.close(read_in)
     os.close(write_out)
+
+
+def test_after_a_signal_nothing_more_is_begun(tmp_path):
+    read_in, write_in = os.pipe()
+    read_out, write_out = os.pipe()
+    server: protoyard.Server
+
+    def signal_comes(values):
+        server.signals.append(143)
+        return iter([protoyard.Problem("/text", "is refused, so that no thread works on it")])
+
+    rows = [server_rows.ROWS[0]._replace(name="signalled", check=signal_comes), *server_rows.ROWS]
+    server = protoyard.Server(rows, str(tmp_path), protoyard.SelectInput(read_in), write_out)
+    lines = [build_call(1, "signalled", {"text": "x"}), *(build_call(number, "none") for number in (2, 3))]
+    os.write(write_in, b"".join(map(encode_line, lines)))
+    assert server.run() == 143
+    for fd in (read_in, write_in, write_out):
+        os.close(fd)
+    with os.fdopen(read_out, "rb") as stdout:
+        assert [json.loads(line)["id"] for line in stdout] == [1]

@@ -142,3 +142,63 @@ def test_two_servers_and_a_command_line_write_at_once_and_no_update_is_lost(tmp_
 def server_name(server: Server, one: Server) -> str:
     """A title of its own for each server, so that every patch changes something."""
     return "First" if server is one else "Second"
+
+
+LINE_BYTES = 200 * 1024 * 1024
+PIECE_BYTES = 1024 * 1024
+GROWTH_KIB = 2048
+
+
+def peak_kib(process: subprocess.Popen) -> int:
+    """The most memory that a process has had (Linux)."""
+    status = Path(f"/proc/{process.pid}/status").read_text("ascii", "replace")
+    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+def test_a_line_of_200_mb_without_an_end_costs_no_memory(tmp_path):
+    with Server(cwd=tmp_path) as server:
+        server.send(b"x" * 400_000)  # the first over-long line may cost its buffers
+        assert server.read()["error"]["code"] == -32600
+        before = peak_kib(server.process)
+        for _ in range(LINE_BYTES // PIECE_BYTES):
+            server.process.stdin.write(b"x" * PIECE_BYTES)
+        server.send(b"\n")
+        assert server.read()["error"]["code"] == -32600
+        assert peak_kib(server.process) - before < GROWTH_KIB
+        assert server.ask(build_request(1, "ping"))["result"]
+        assert server.end() == 0
+
+
+def secret_calls(secret: str) -> list[tuple[str, dict]]:
+    """Every way in which text of a caller comes back: each text argument of each tool, and no tool."""
+    calls = [
+        ("nope " + secret, {}),
+        ("quick", {"brief": f"Track kites with password={secret}.", "slug": "kites"}),
+    ]
+    for row in OPERATIONS:
+        needed = {argument.name: "kites" for argument in row.arguments if argument.required}
+        texts = [argument.name for argument in row.arguments if argument.schema["type"] == "string"]
+        calls += [(row.name, {**needed, name: f"token={secret}"}) for name in [*texts, "unknown " + secret]]
+    value = json.dumps([{"op": "replace", "path": "/title", "value": f"key {secret}"}])
+    calls += [("iterate", {"folder": "prototypes/kites/a", "patch": value})]
+    calls += [
+        ("iterate", {"folder": "prototypes/kites/a", "patch": f'[{{"op":"remove","path":"/{secret}"}}]'})
+    ]
+    calls += [("show", {"slug": "kites"}), ("show", {"slug": "kites", "variant": "a"}), ("list", {})]
+    return calls
+
+
+@pytest.mark.parametrize("prefix", ["ghp_", "sk-ant-api03-", "xoxb-"])
+def test_a_secret_of_the_caller_comes_back_on_no_way(prefix, tmp_path):
+    secret = prefix + "a1B2" * 10
+    with Server(cwd=tmp_path) as server:
+        for number, (name, arguments) in enumerate(secret_calls(secret)):
+            server.send(build_call(number, name, arguments))
+            answer = server.answers.get(timeout=30)
+            assert json.loads(answer)["id"] == number
+            assert secret.encode() not in answer, (name, arguments)
+        server.send({**build_request("e", "tools/list"), "method": f"x {secret}"})
+        assert secret.encode() not in server.answers.get(timeout=30)
+        assert server.end() == 0
+    assert secret.encode() not in server.stderr

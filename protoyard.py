@@ -13482,6 +13482,7 @@ class Limits(Row):
 # --- the log: stderr, where hosts show every line as trouble --------------------------------------
 
 _LOG_LEVELS = ("debug", "info", "warning")
+_LOG_LOCK = threading.Lock()  # the room that one thread finds must not be taken by another
 
 
 def _find_room(fd: int) -> int:
@@ -13494,13 +13495,17 @@ def _find_room(fd: int) -> int:
 
 
 def write_log(level: str, text: str) -> None:
-    """A diagnostic on stderr, redacted, if PROTOYARD_LOG asks for its level; dropped if nobody reads."""
+    """A diagnostic on stderr, redacted, if PROTOYARD_LOG asks for its level; cut off where nobody reads."""
     wanted = os.environ.get("PROTOYARD_LOG", "")
     if _LOG_LEVELS.index(level) < _LOG_LEVELS.index(wanted if wanted in _LOG_LEVELS else "warning"):
         return
+    line = f"protoyard: {redact(clean_text(text))}\n".encode("utf-8", "replace")
     try:
-        if os.name == "nt" or _find_room(STDERR_FD):
-            os.write(STDERR_FD, f"protoyard: {redact(clean_text(text))}\n".encode("utf-8", "replace"))
+        with _LOG_LOCK:
+            room = len(line) if os.name == "nt" else _find_room(STDERR_FD)
+            while line and room:
+                line = line[os.write(STDERR_FD, line[:room]) :]
+                room = len(line) if os.name == "nt" else _find_room(STDERR_FD)
     except OSError:
         return
 

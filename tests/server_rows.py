@@ -69,8 +69,8 @@ def run_fail(context: Context, values: dict[str, Any]) -> Any:
 
 
 def run_crash(context: Context, values: dict[str, Any]) -> Any:
-    """Fails as no operation should."""
-    raise RuntimeError(f"a fault that holds {SECRET}")
+    """Fails as no operation should, with so many characters to say about it."""
+    raise RuntimeError(f"a fault that holds {SECRET} {'x' * values['ms']}")
 
 
 def run_exit(context: Context, values: dict[str, Any]) -> Any:

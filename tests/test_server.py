@@ -645,7 +645,8 @@ def test_the_log_tells_what_it_is_asked_for(level, is_told, tmp_path):
     assert b"private" not in done.stderr
 
 
-def test_a_stderr_that_nobody_reads_holds_nobody_up(tmp_path):
+@pytest.mark.parametrize("length", [0, 10_000])
+def test_a_stderr_that_nobody_reads_holds_nobody_up(length, tmp_path):
     read, write = os.pipe()
     fcntl.fcntl(write, 1031, 4096)  # F_SETPIPE_SZ
     process = subprocess.Popen(
@@ -656,8 +657,9 @@ def test_a_stderr_that_nobody_reads_holds_nobody_up(tmp_path):
         cwd=tmp_path,
     )
     os.close(write)
-    calls = [build_call(number, "crash") for number in range(60)]
+    calls = [build_call(number, "crash", {"ms": length}) for number in range(60)]
     done, _ = process.communicate(b"".join(map(encode_line, calls)), timeout=SOON)
+    assert {code(json.loads(line)) for line in done.splitlines()} == {"internal_error"}
     assert len(done.splitlines()) == 60
     assert process.returncode == 0
     os.close(read)

@@ -1,4 +1,4 @@
-"""A real Chromium for the page's tests: opens blueprints from disk, watches console and requests, runs axe."""
+"""A real Chromium for the page's tests: opens pages from disk, watches console and requests, runs axe."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def visit(chromium: Any, pages: dict[str, pathlib.Path]) -> Iterator[Any]:
         which: Any = "a", fragment: str = "", *, width: int = 1280, height: int = 900, **options: Any
     ) -> Tab:
         context = chromium.new_context(viewport={"width": width, "height": height}, **options)
-        tab = Tab(context, pages[which] if which in pages else which)
+        tab = Tab(context, pages.get(which, which))
         opened.append((context, tab))
         return tab.open(fragment)
 
@@ -132,7 +132,7 @@ def test_open_panels_dialogs_and_menus_are_sound_too(visit, axe):
 
 @pytest.mark.parametrize("letter", LETTERS)
 def test_a_brief_becomes_a_page_that_draws_every_screen(visit, tmp_path, letter):
-    brief = "A clinic books appointments for patients, tracks invoices and reports on them. Nurses answer messages."
+    brief = "A clinic books appointments for patients and tracks invoices. Nurses answer messages."
     drafts = protoyard.draft_blueprints(brief, seed=7, variants=len(LETTERS)).blueprints
     blueprint, _ = protoyard.fill_records(drafts[LETTERS.index(letter)])
     tab = visit(write_page(tmp_path, blueprint))
@@ -491,10 +491,19 @@ def test_another_tab_sees_a_change(chromium, pages):
 
 @pytest.mark.parametrize(
     "fragment",
-    ["#/nowhere", "#", "#/%zz", "#/inspection_detail/nothing", "#/plan?at=2026-99-99&view=constructor", "#/figures?by=x&sum=y&kind=z"
-     "&period=constructor", "#/home?role=constructor&flow=toString&state=constructor&mode=__proto__", "#/inspections?f.nothing=1&sort=x&page=99",
-     "#/inspections?open=constructor/x&edit=toString/y", "#/site_form?part=99"],
-)  # fmt: skip
+    [
+        "#",
+        "#/nowhere",
+        "#/%zz",
+        "#/inspection_detail/nothing",
+        "#/plan?at=2026-99-99&view=constructor",
+        "#/figures?by=x&sum=y&kind=z&period=constructor",
+        "#/home?role=constructor&flow=toString&state=constructor&mode=__proto__",
+        "#/inspections?f.nothing=1&sort=x&page=99",
+        "#/inspections?open=constructor/x&edit=toString/y",
+        "#/site_form?part=99",
+    ],
+)
 def test_an_odd_address_still_shows_something_sensible(visit, fragment):
     tab = visit("a", fragment)
     assert tab.heading()
@@ -539,6 +548,7 @@ def test_ids_that_javascript_knows_too_are_only_ids(visit, tmp_path):
         if screen.get("entity") == "site":
             screen["entity"] = "constructor"
     blueprint["entities"][1]["fields"][1]["entity"] = "constructor"
+    blueprint["screens"][0]["widgets"][-1]["entity"] = "constructor"
     blueprint["navigation"] = ["constructor" if name == "sites" else name for name in blueprint["navigation"]]
     assert protoyard.check_blueprint(blueprint) == []
     tab = visit(write_page(tmp_path, blueprint), "#/constructor")
@@ -565,11 +575,8 @@ def test_the_mark_is_on_screen_and_on_paper_and_paper_is_light(visit):
 @pytest.mark.parametrize("width", [320, 1280])
 def test_the_pages_around_are_quiet_and_sound(chromium, axe, tmp_path, mode, width):
     blueprints = [page_samples.rich_blueprint(letter) for letter in LETTERS]
-    entries = [
-        {"slug": f"one-{n}", "title": "A long title for a prototype", "brief": "x " * 400, "variants": list("abcdef"),
-         "created": "2026-06-15T10:00:00Z"}
-        for n in range(5)
-    ]  # fmt: skip
+    entry = {"title": "A long title for a prototype", "brief": "x " * 400, "variants": list("abcdef")}
+    entries = [{**entry, "slug": f"one-{n}", "created": "2026-06-15T10:00:00Z"} for n in range(5)]
     shelf = {"variants": protoyard.render_variants_page({"title": HOSTILE, "brief": HOSTILE}, blueprints),
              "gallery": protoyard.render_gallery(entries)}  # fmt: skip
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=mode)

@@ -205,6 +205,9 @@ LOCK_POLL_SECONDS = 0.05
 STAGING_SALT_BYTES = 8
 FILE_MODE = 0o666  # less the umask
 
+# The page that compares variants: pieces of content in the sketch of a first screen.
+SKETCH_PIECES = 6
+
 # Names on disk (TOOLS §2).
 PROTOTYPES_DIR = "prototypes"
 STATE_DIR = ".protoyard"
@@ -5868,19 +5871,18 @@ def fill_records(blueprint: dict[str, Any]) -> tuple[dict[str, Any], int]:
 # ======================================================================
 # §11 page: style, runtime and markup; blueprint to one self-contained page
 # ======================================================================
-# Rules: uses §01, §03, §07; pure. CSS, JS, words, drawings are assets: raw text at column 0, nothing filled
-# in. A blueprint reaches the page through one JSON block only, in which no character can end the block; the
-# runtime makes elements and text nodes, no markup. PAGE_JS_PARTS holds function declarations only: the page
-# joins the parts in one wrapper, and what they share is the wrapper's `app`.
+# Rules: uses §01, §03, §07; pure. CSS, JS, words and drawings are assets: raw text at column 0, with nothing
+# filled in. A blueprint reaches the page through one JSON block only, in which no character can end the
+# block; the runtime makes elements and text nodes, never markup. PAGE_JS_PARTS holds function declarations
+# only: the page joins the parts in one wrapper, and what they share is the wrapper's `app`.
 
 PAGE_HTML = r"""<!doctype html>
 <html lang="$lang" dir="$dir" data-palette="$palette" data-mode="$mode">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none';
-  style-src '$style_hash'; script-src '$script_hash'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '$style_hash';
+ script-src '$script_hash'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="Protoyard">
 <title>$title</title>
 <style>$style</style>
 </head>
@@ -5897,17 +5899,15 @@ SHELF_HTML = r"""<!doctype html>
 <html lang="en" data-palette="$palette">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none';
-  style-src '$style_hash'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '$style_hash';
+ base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="Protoyard">
 <title>$title</title>
 <style>$style</style>
 </head>
 <body>
-<header class="shelf-bar">
-<p class="mark">Prototype · fictional data</p>
-</header>
+<header class="shelf-bar"><p class="mark">Prototype · fictional data</p></header>
 <main class="shelf">
 $body
 </main>
@@ -5925,11 +5925,10 @@ TOKENS_CSS = r"""
   --info: light-dark(#035181, #aad7fe); --info-soft: light-dark(#e3f1fe, #183043);
   --c1: light-dark(#14938d, #4ab9b2); --c2: light-dark(#b17000, #d8953d); --c3: light-dark(#8d6cc2, #b191ea);
   --c4: light-dark(#c95368, #f3798b); --c5: light-dark(#688e3b, #8cb460);
-  --font: -apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Noto Sans", Ubuntu, "Helvetica Neue",
-    Arial, sans-serif;
+  --font: -apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Noto Sans", Ubuntu, Arial, sans-serif;
   --head: var(--font); --weight: 650;
   --xs: .75rem; --s: .8125rem; --m: .9375rem; --l: 1.0625rem; --xl: 1.25rem; --xxl: 1.75rem;
-  --rule: 1px solid var(--line); --r: 8px; --r-s: 6px; --r-l: 12px; --round: 99px;
+  --bar: 2.5rem; --rule: 1px solid var(--line); --r: 8px; --r-s: 6px; --r-l: 12px; --round: 99px;
   --control: 2.375rem; --row: .5625rem; --pad: 1.25rem; --gap: 1.25rem;
   --lift: 0 8px 28px rgb(0 0 0 / .16), 0 1px 4px rgb(0 0 0 / .1);
 }
@@ -5956,7 +5955,7 @@ a { color: var(--accent-ink); text-underline-offset: .2em; text-decoration-thick
 .clip { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 """
 
-# Corners and densities that differ from the usual ones, colours, layouts: a page carries its own only.
+# Corners and densities other than the usual ones, families of colours, layouts: a page carries its own only.
 THEME_CSS: Mapping[str, str] = {
     "sharp": r"""
 :root { --r: 2px; --r-s: 2px; --r-l: 3px; --round: 2px; }
@@ -6064,8 +6063,8 @@ LAYOUT_CSS: Mapping[str, str] = {
 @media (min-width: 45.01rem) {
   .frame { grid-template-columns: 15.5rem minmax(0, 1fr); }
   .top {
-    position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); display: flex; flex-direction: column;
-    gap: 1.5rem; padding: 1.5rem .75rem 1rem; overflow: auto;
+    position: sticky; top: var(--bar); height: calc(100vh - var(--bar)); display: flex;
+    flex-direction: column; gap: 1.5rem; padding: 1.5rem .75rem 1rem; overflow: auto;
   }
   .top-row { padding-inline: .5rem; }
   .who { margin-top: auto; padding: .75rem .5rem 0; border-top: 1px solid var(--nav-on); }
@@ -6075,7 +6074,9 @@ LAYOUT_CSS: Mapping[str, str] = {
 /* On a narrow screen the menu of a side bar or a top bar folds away. */
 @media (max-width: 45rem) {
   .top { padding: .5rem 1rem; }
-  .button.menu-toggle { display: inline-flex !important; color: inherit !important; }
+  .button.menu-toggle {
+    display: inline-flex !important; color: inherit !important; background: none !important;
+  }
   html:not(.nav-open) :is(.top nav, .who) { display: none; }
   .top nav { padding-block: .5rem; }
 }
@@ -6105,7 +6106,9 @@ h1 { font-size: 2.125rem; letter-spacing: -.02em; }
 /* On a narrow screen the menu of a side bar or a top bar folds away. */
 @media (max-width: 45rem) {
   .top { padding: .5rem 1rem; }
-  .button.menu-toggle { display: inline-flex !important; color: inherit !important; }
+  .button.menu-toggle {
+    display: inline-flex !important; color: inherit !important; background: none !important;
+  }
   html:not(.nav-open) :is(.top nav, .who) { display: none; }
   .top nav { padding-block: .5rem; }
 }
@@ -6124,9 +6127,9 @@ h1 { font-size: 2.125rem; font-weight: 750; letter-spacing: -.025em; }
 @media (min-width: 45.01rem) {
   .frame { grid-template-columns: 6.25rem minmax(0, 1fr); }
   .top {
-    position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); display: flex; flex-direction: column;
-    align-items: center; gap: 1.5rem; padding: 1rem .5rem; background: var(--nav); color: var(--nav-ink);
-    overflow: auto;
+    position: sticky; top: var(--bar); height: calc(100vh - var(--bar)); display: flex;
+    flex-direction: column; align-items: center; gap: 1.5rem; padding: 1rem .5rem; background: var(--nav);
+    color: var(--nav-ink); overflow: auto;
   }
   .top ul { display: grid; gap: .375rem; width: 5.25rem; }
   .brand > :last-child, .who > :last-child { position: absolute; clip-path: inset(50%); }
@@ -6149,7 +6152,7 @@ h1 { font-size: 2.125rem; font-weight: 750; letter-spacing: -.025em; }
   .nav-item > span:not(.nav-count) {
     max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
   }
-  .who .sub { display: none; }
+  .who > :last-child { display: none; }
   .create {
     position: fixed; z-index: 24; bottom: 5rem; inset-inline-end: 1rem; min-height: 3.25rem;
     border-radius: 99px; box-shadow: var(--lift);
@@ -6177,14 +6180,13 @@ PAGE_CSS = r"""
   border: 1px solid #7b828e; border-radius: 5px;
 }
 .review select { max-width: 11rem; }
-.review .button:hover:enabled { background: #3f434c; }
-.review :focus-visible { outline-color: #ffc940; }
 .review .strong, .flow [aria-current] {
-  background: #ffc940 !important; border-color: #ffc940; color: #16181c !important; font-weight: 700;
+  background: #ffc940 !important; color: #16181c !important; font-weight: 700;
 }
 .button:is(.review-toggle, .menu-toggle) { display: none; }
 .flow { background: #22252b; }
 .flow[hidden] { display: none; }
+:root:has(.flow:not([hidden])) { --bar: 5.125rem; }
 .flow b { color: #ffc940; }
 .flow ol { display: flex; flex-wrap: wrap; gap: .5rem; }
 .flow ol a {
@@ -6286,7 +6288,7 @@ summary { cursor: pointer; }
 .menu-item:hover, .menu-item:focus-visible { background: var(--accent-soft); }
 
 /* Frame: the bar of the product and the screen. */
-.frame { display: grid; min-height: calc(100vh - 2.5rem); }
+.frame { display: grid; min-height: calc(100vh - var(--bar)); }
 main { min-width: 0; }
 .screen { max-width: 82rem; margin-inline: auto; padding: 2rem clamp(1rem, 3vw, 2.5rem) 3rem; }
 .with-side { display: grid; grid-template-columns: minmax(0, 1fr) minmax(20rem, 27rem); }
@@ -6337,8 +6339,8 @@ h1 { font-size: var(--xxl); letter-spacing: -.015em; }
 }
 .to-end .filter-box { inset-inline: auto 0; }
 .count {
-  padding-inline: .4375rem; border-radius: var(--round); background: var(--sunken); color: var(--muted);
-  font: 600 var(--xs)/1.375rem var(--font);
+  white-space: nowrap; padding-inline: .4375rem; border-radius: var(--round); background: var(--sunken);
+  color: var(--muted); font: 600 var(--xs)/1.375rem var(--font);
 }
 .count:empty { display: none; }
 .filter .count { background: var(--accent); color: var(--on-accent); }
@@ -6398,7 +6400,7 @@ a.title:hover, .more:hover, .back:hover { color: var(--accent-ink); text-decorat
 .row-facts { display: flex; flex-wrap: wrap; align-items: center; gap: .375rem .75rem; }
 .when { flex: 0 0 5rem; }
 .wide, .board, .inbox > ul, .filter-box { overflow: auto; position: relative; }
-.table { width: 100%; border-collapse: collapse; font-size: var(--s); }
+.table { width: 100%; overflow-wrap: break-word; border-collapse: collapse; font-size: var(--s); }
 .table :is(th, td) {
   padding: var(--row) .75rem; text-align: start; border-bottom: var(--rule); font-weight: inherit;
 }
@@ -6453,7 +6455,6 @@ a.title:hover, .more:hover, .back:hover { color: var(--accent-ink); text-decorat
   display: grid; justify-items: center; gap: .75rem; padding: 3rem 1rem; text-align: center;
   border: 1px dashed var(--edge); border-radius: var(--r-l);
 }
-.state h2 { font-size: var(--xl); }
 .state p { max-width: 44ch; }
 .state-art {
   --soft: var(--accent-soft); --tone: var(--accent-ink); display: grid; place-items: center; width: 4.5rem;
@@ -6477,9 +6478,9 @@ a.title:hover, .more:hover, .back:hover { color: var(--accent-ink); text-decorat
   display: flex; align-items: center; gap: .75rem; padding: .3125rem .5rem; padding-inline-start: 1rem;
   max-width: 40rem; background: #1b1d22; color: #f4f5f7; pointer-events: auto; font-size: var(--s);
 }
-.toast .button { color: #ffd769; background: none; border-color: transparent; min-height: 2rem; }
-.toast .button:hover { background: #3f434c; }
-.toast :focus-visible { outline-color: #ffd769; }
+.toast .button { color: #ffc940; background: none; border-color: transparent; min-height: 2rem; }
+:is(.review, .toast) .button:hover { background: #3f434c; }
+:is(.review, .toast) :focus-visible { outline-color: #ffc940; }
 
 /* Dashboard, charts, reports. */
 .tiles {
@@ -6492,9 +6493,10 @@ a.title:hover, .more:hover, .back:hover { color: var(--accent-ink); text-decorat
 .tile > b { font: var(--weight) 2rem/1.25 var(--head); letter-spacing: -.02em; }
 .tile .sub { display: flex; gap: .375rem; align-items: center; }
 .tile.bad > b { color: var(--bad); }
-.panels, .detail { display: grid; grid-template-columns: repeat(12, minmax(0, 1fr)); gap: var(--gap); }
-.panels > *, .detail > :first-child { grid-column: span 7; }
-.panels > :is(.donut, .bars), .detail > :last-child { grid-column: span 5; }
+.panels, .detail { display: flex; flex-wrap: wrap; gap: var(--gap); }
+.panels > *, .detail > * { flex: 7 1 min(30rem, 100%); min-width: 0; }
+.panels > :is(.donut, .bars), .detail > * + * { flex: 5 1 min(18rem, 100%); }
+.detail > :empty { display: none; }
 .detail > div, .report { display: grid; gap: var(--gap); align-content: start; }
 .clear { display: flex; gap: .5rem; align-items: center; color: var(--good); }
 div.bars { display: grid; gap: .5625rem; font-size: var(--s); }
@@ -6568,11 +6570,10 @@ div.trend {
 .ticket .button { width: 1.625rem; min-height: 1.625rem; }
 .ticket h3 { font: 600 var(--s)/1.35 var(--font); }
 .ticket .sub { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; }
-.ticket .card-foot { font-size: var(--xs); }
+.ticket .card-foot { flex-wrap: nowrap; font-size: var(--xs); }
 
 /* Calendar and timeline. */
 .period { justify-content: space-between; margin-bottom: .75rem; }
-.period h2 { font-size: var(--xl); }
 .month { width: 100%; table-layout: fixed; border-collapse: separate; border-spacing: 0; }
 .month th {
   padding: .5rem; font: 600 var(--xs) var(--font); color: var(--muted); text-align: start;
@@ -6658,12 +6659,12 @@ a.event:hover .clip { text-decoration: underline; }
 }
 .log { display: grid; gap: .5rem; font-size: var(--s); }
 .side {
-  position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); overflow: auto; background: var(--surface);
-  border-inline-start: var(--rule);
+  position: sticky; top: var(--bar); height: calc(100vh - var(--bar)); overflow: auto;
+  background: var(--surface); border-inline-start: var(--rule);
 }
 .quick { padding: 1rem 1.5rem 2rem; gap: 1rem; }
-.quick-bar > :first-child { flex: 1; }
-.quick h2 { font-size: var(--xl); }
+.quick-bar > :nth-child(2) { margin-inline-start: auto; }
+.quick h2, .state h2, .period h2 { font-size: var(--xl); }
 .quick .block { padding: 1rem 0 0; border: 0; box-shadow: none; border-top: var(--rule); border-radius: 0; }
 .quick .block h2 { font-size: var(--m); }
 dialog {
@@ -6724,7 +6725,6 @@ dialog .form-body { border: 0; padding: 0; }
 
 /* Narrow screens. */
 @media (max-width: 64rem) {
-  .panels > *, .detail > * { grid-column: 1 / -1 !important; }
   .button.review-toggle { display: inline-flex !important; }
   .review:not(.open) .review-controls { display: none; }
 }
@@ -6752,7 +6752,6 @@ dialog .form-body { border: 0; padding: 0; }
   }
 }
 @media (prefers-reduced-motion: no-preference) {
-  .button, .tile, .card, .ticket, .nav-item { transition: background-color .15s, border-color .15s; }
   .bone span { animation: pulse 1.6s ease-in-out infinite alternate; }
   @keyframes pulse { from { opacity: .5; } }
 }
@@ -6781,18 +6780,18 @@ SHELF_CSS = r"""
   position: sticky; top: 0; z-index: 3; padding: .5rem clamp(1rem, 4vw, 3rem); background: #16181c;
   color: #f2f3f5; font-size: var(--xs);
 }
-.shelf { max-width: 90rem; margin-inline: auto; padding: 2.5rem clamp(1rem, 4vw, 3rem); }
+.shelf { max-width: 90rem; margin-inline: auto; padding: 3rem clamp(1rem, 4vw, 3rem); }
 .eyebrow { color: var(--accent-ink); font-size: var(--s); font-weight: 650; }
 h1 { font-size: clamp(1.75rem, 4vw, 2.75rem); letter-spacing: -.02em; margin-block: .25rem .75rem; }
 .brief { max-width: 70ch; color: var(--muted); font-size: var(--l); }
 .answers {
-  display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: 2rem;
-  margin-top: 2.5rem;
+  display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); gap: 2rem;
+  margin-top: 3rem;
 }
 .answers > li { display: grid; grid-template-columns: minmax(0, 1fr); }
 .answer {
   display: flex; flex-direction: column; gap: 1rem; padding: 1.25rem; background: var(--surface);
-  border: 1px solid var(--line); border-radius: 14px; position: relative;
+  border: var(--rule); border-radius: 14px; position: relative;
 }
 .answer:hover { border-color: var(--accent); box-shadow: var(--lift); }
 .answer h2 { font-size: 1.25rem; line-height: 1.3; }
@@ -6806,7 +6805,7 @@ h1 { font-size: clamp(1.75rem, 4vw, 2.75rem); letter-spacing: -.02em; margin-blo
 .cost b { color: var(--ink); font-weight: 600; }
 .axes {
   display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .75rem 1rem; margin-top: auto;
-  padding-top: 1rem; border-top: 1px solid var(--line); font-size: var(--s);
+  padding-top: 1rem; border-top: var(--rule); font-size: var(--s);
 }
 .axes dt { color: var(--muted); font-size: var(--xs); }
 .axes dd { font-weight: 550; }
@@ -6821,14 +6820,14 @@ h1 { font-size: clamp(1.75rem, 4vw, 2.75rem); letter-spacing: -.02em; margin-blo
 /* A sketch of a variant's first screen: b is the menu, each i a piece of content. */
 .sketch {
   display: grid; grid-template: 1fr / 22% 1fr; height: 11rem; border-radius: 8px; overflow: hidden;
-  background: var(--bg); border: 1px solid var(--line);
+  background: var(--bg); border: var(--rule);
 }
 .sketch b { background: var(--nav); }
 .sketch[data-layout="topbar"] { grid-template: 18% 1fr / 1fr; }
 .sketch[data-layout="topbar"] b { background: var(--surface); border-bottom: 3px solid var(--accent); }
 .sketch[data-layout="tabs"] { grid-template: 1fr / 12% 1fr; }
 .sketch span { display: grid; gap: 6px; padding: 14px; grid-template: repeat(6, 1fr) / 1fr; }
-.sketch i { background: var(--surface); border: 1px solid var(--line); border-radius: 3px; }
+.sketch i { background: var(--surface); border: var(--rule); border-radius: 3px; }
 .sketch i:first-child { background: var(--accent); border-color: var(--accent); width: 40%; }
 .sketch[data-main="board"] span {
   grid-template: 12% repeat(2, 1fr) / repeat(3, 1fr); grid-auto-flow: column;
@@ -6882,8 +6881,7 @@ PAGE_WORDS = r"""
 "loading": "Loading", "error_title": "This could not be loaded",
 "error_text": "The connection was lost on the way. Nothing that you entered is gone.",
 "try_again": "Try again", "sort_by": "Sort by", "usual_order": "Usual order",
-"ascending": "{label}, ascending", "descending": "{label}, descending",
-"sort_hint": "The buttons in the column headings sort.", "pages": "Pages",
+"ascending": "{label}, ascending", "descending": "{label}, descending", "pages": "Pages",
 "page_of": "{from}–{to} of {all}", "previous": "Previous", "next": "Next", "view_all": "View all {count}",
 "unread": "{count} unread", "unread_mark": "unread", "choose_one": "Choose one on the list to read it",
 "mark_unread": "Mark as unread", "column": "{name}, {count}", "column_empty": "Nothing here",
@@ -6892,7 +6890,7 @@ PAGE_WORDS = r"""
 "all_day": "All day", "nothing_in": "Nothing in {range}",
 "nothing_in_hint": "Go earlier or later, or take a filter away.", "zoom": "Zoom", "two_weeks": "Two weeks",
 "quarter": "Quarter", "key_facts": "Key facts", "add": "Add", "history": "History",
-"no_history": "No changes in this session.", "not_there": "This {label} is not there",
+"not_there": "This {label} is not there",
 "not_there_hint": "It may have been deleted, or the link is from other data.",
 "refused": "Not for this role",
 "refused_hint": "{role} may not see or change this. Choose another role in the review bar.",
@@ -6985,10 +6983,10 @@ PAGE_ICONS = r"""
 
 PAGE_JS_PARTS: Mapping[str, str] = {
     "dom": r"""
-// Elements are made here and nowhere else: text goes in as text, handlers as listeners, styles as properties.
-// `what` is a tag (else a span) with its classes, "p.note"; attributes may follow, then children. `mute`
-// hides an
-// element from readers, `key` finds it again after it was drawn anew, `css` sets style properties.
+// Elements are made here and nowhere else: text goes in as text, handlers as listeners, styles as
+// properties. `what` is a tag (else a span) with its classes, "p.note"; attributes may follow, then
+// children. `mute` hides an element from readers, `key` finds it again after it was drawn anew, `css`
+// sets style properties.
 function el(what, ...rest) {
   const [tag, ...classes] = what.split(".");
   const node = document.createElement(tag || "span");
@@ -7007,7 +7005,7 @@ function fill(node, rest) {
 }
 
 function setAttributes(node, attrs) {
-  const properties = ["value", "checked", "disabled", "selected", "hidden", "open"];
+  const properties = ["value", "checked", "disabled", "selected"];
   for (const [name, value] of Object.entries(attrs)) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") node.addEventListener(name.slice(2), value);
@@ -7058,8 +7056,9 @@ function say(text) {
   }, 30);
 }
 
-// A button with a menu behind it. `items` is a function, so that the menu knows the latest state; an item is
-// [text, icon, act, whether it is the current one]. Arrow keys move in the menu, Escape and Tab close it.
+// A button with a menu behind it. `items` is a function, so that the menu knows the latest state; an item
+// is [text, icon, act, whether it is the current one]. Arrow keys move in the menu, Escape and Tab close
+// it.
 function menuButton(label, items, { text, ...options }) {
   const opener = button(text, null, {
     label,
@@ -7188,7 +7187,8 @@ function t(key, values = {}) {
   );
 }
 
-// Intl objects are dear, so each is made once. A language tag that the browser refuses falls back to English.
+// Intl objects are dear, so each is made once. A language tag that the browser refuses falls back to
+// English.
 function intl(kind, options) {
   const key = kind + JSON.stringify(options);
   if (!app.formats.has(key)) {
@@ -7494,7 +7494,7 @@ function urgency(record, field) {
   const due = new RegExp(t("due")).test(field.id);
   if (!due || !has(record, field) || isClosed(record)) return "";
   const setting = app.blueprint.settings.find(
-    one => one.type === "number" && /day|tag|jour|d\u00eda|dia|giorn/i.test(one.unit || "")
+    one => one.type === "number" && /^(day|tag|jour|d.a|giorn)/i.test(one.unit || "")
   );
   const days = daysBetween(app.today, get(record, field));
   return days < 0 ? "late" : days <= (setting ? app.settings.get(setting.id) : 3) ? "near" : "";
@@ -7559,10 +7559,6 @@ function may(right) {
   return !rights || rights.includes(right);
 }
 
-function menuScreens() {
-  return app.navigation.filter(maySee).map(id => app.screens.get(id));
-}
-
 // The screen of a type for an entity that the role may see; one of the menu first.
 function screenFor(entity, ...types) {
   const rank = screen => (app.navigation.includes(screen.id) ? 0 : 100) + types.indexOf(screen.type);
@@ -7602,7 +7598,8 @@ function watchOf(field, value) {
 """,
     "store": r"""
 // The data: what the blueprint brought, changed in memory and kept in the browser's storage where that is
-// allowed.
+// allowed. listRecords, getRecord, saveRecord and removeRecord are the whole interface: a real back end
+// can stand in.
 function loadData() {
   const kept = storage("getItem") || {};
   const saved = new Map(kept.data);
@@ -7717,11 +7714,8 @@ function changeField(record, field, value) {
 }
 """,
     "route": r"""
-// The address: #/screen/record?role=... What a reviewer chose travels along, the rest belongs to the screen.
-function reviewParams() {
-  return ["role", "flow", "step", "state", "mode"];
-}
-
+// The address: #/screen/record?role=... What a reviewer chose travels along, the rest belongs to the
+// screen.
 function readRoute() {
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
   const [screen, record] = path.split("/").map(decode);
@@ -7768,7 +7762,7 @@ function address(screen, record, params) {
 
 // The address of a screen, with what the reviewer chose and with `local`.
 function hrefTo(screen, record = "", local = {}) {
-  const kept = [...app.route.params].filter(([name]) => reviewParams().includes(name));
+  const kept = [...app.route.params].filter(([name]) => /^(role|flow|step|state|mode)$/.test(name));
   return address(screen, record, changedParams(kept, local));
 }
 
@@ -8212,7 +8206,6 @@ function toolbar(screen, entity, update, extras) {
         value: param("q"),
         placeholder: label,
         "aria-label": label,
-        autocomplete: "off",
         oninput
       })
     ),
@@ -8398,13 +8391,13 @@ function isRight(field) {
 }
 
 function recordTable(screen, records, update) {
-  const room = Math.max(3, Math.floor((app.main.clientWidth - (param("open") ? 500 : 100)) / 128));
+  const room = Math.max(3, Math.floor((app.main.clientWidth - (param("open") ? 640 : 100)) / 128));
   const columns = columnsOf(screen).slice(0, room);
   return el(
     "div.wide",
     el(
       "table.table",
-      el("caption.sr-only", screen.title + ". " + t("sort_hint")),
+      el("caption.sr-only", screen.title),
       el(
         "thead",
         el(
@@ -8882,6 +8875,12 @@ function moveTo(record, date, day) {
   if (dayOf(record, date) !== day) changeField(record, date, day + get(record, date).slice(10));
 }
 
+// A bare number says little in a calendar: what it is about says more.
+function eventName(record) {
+  const title = titleOf(record);
+  return (/^[A-Z]{1,6}-[\d-]+$/.test(title) && subText(record, 1)) || title;
+}
+
 function eventLink(screen, record, who) {
   const date = dateOf(screen);
   const status = statusOf(record);
@@ -8896,7 +8895,7 @@ function eventLink(screen, record, who) {
       ...dragSource(record)
     },
     date.type === "datetime" && el("b", formatTime(get(record, date))),
-    el(".clip", titleOf(record)),
+    el(".clip", eventName(record)),
     person && el(".sub", textIn(record, person))
   );
 }
@@ -9159,19 +9158,29 @@ function relatedBlocks(record) {
     });
 }
 
+// What was done here, then the dates that lie behind.
 function historyBlock(record) {
-  const entries = app.log
-    .filter(([entity, id]) => entity === kindOf(record).id && id === record.id)
-    .slice(-8)
+  const { id, fields } = kindOf(record);
+  const done = app.log
+    .filter(([entity, one]) => entity === id && one === record.id)
+    .map(([, , text]) => text)
     .reverse();
-  return block(
-    t("history"),
-    entries.length
-      ? el(
-          "ol.log",
-          entries.map(([, , text]) => el("li", text))
-        )
-      : el("p.quiet", t("no_history"))
+  const past = fields.filter(
+    field => isDated(field) && has(record, field) && dayOf(record, field) <= app.today
+  );
+  const dates = past
+    .sort((a, b) => (dayOf(record, a) < dayOf(record, b) ? 1 : -1))
+    .map(field => field.label + " \u00b7 " + textIn(record, field));
+  const entries = [...done, ...dates].slice(0, 12);
+  return (
+    entries.length > 0 &&
+    block(
+      t("history"),
+      el(
+        "ol.log",
+        entries.map(text => el("li", text))
+      )
+    )
   );
 }
 
@@ -9512,18 +9521,16 @@ function checkField(field, raw, input) {
   return value > field.max ? t("too_big", { label, high: figure(field.max, field) }) : "";
 }
 
-// Numbers as people type them: the language's own decimal mark, or a point.
+// Numbers as people type them: with the language's own decimal mark or a point, with or without thousands.
 function toNumber(text) {
   const mark = intl("NumberFormat", {})
     .formatToParts(1.5)
     .find(part => part.type === "decimal").value;
   const bare = text.replace(/[\s\u00a0\u202f']/g, "");
-  const plain = /^-?\d+(\.\d{1,2})?$/.test(bare)
-    ? bare
-    : bare
-        .split(mark)
-        .map(part => part.replace(/[.,](?=\d{3})/g, ""))
-        .join(".");
+  const plain = bare
+    .split(mark)
+    .map(part => part.replace(/[.,](?=\d{3})/g, ""))
+    .join(".");
   return plain ? Number(plain) : NaN;
 }
 
@@ -9854,6 +9861,7 @@ function panelOf(widget) {
   const more =
     href &&
     widget.kind === "list" &&
+    records.length > 0 &&
     el("a.more", { href }, t("view_all", { count: records.length }), hidden(": " + widget.title));
   const date = leadDate(entity);
   const kind = widget.kind === "trend" && !date ? "bars" : widget.kind;
@@ -9889,17 +9897,13 @@ function attentionList(widget, entity, records) {
   const named = widget.filter && fieldOf(entity, widget.filter.field);
   const date = named && isDated(named) ? named : leadDate(entity);
   const person = ofType(entity, "person")[0];
-  const when = record =>
-    date &&
-    has(record, date) &&
-    el("time", { class: urgency(record, date) }, formatDistance(get(record, date)));
   return el(
     "ul",
     (date ? sortBy(records, date) : records).slice(0, 6).map(record =>
       rowOf(record, {
         before: person && has(record, person) && avatar(get(record, person)),
         sub: person ? textIn(record, person) : subText(record),
-        facts: when(record)
+        facts: date && view(record, date)
       })
     )
   );
@@ -10083,14 +10087,13 @@ function buildShell() {
   app.live = el("div.sr-only", { role: "status" });
   app.toasts = el("div.toasts", { role: "status" });
   app.main = el("main", { id: "main" });
-  app.nav = el("nav", { id: "menu", "aria-label": t("menu") });
+  app.nav = el("nav", { "aria-label": t("menu") });
   app.who = el("div.who");
   app.dialog = el("dialog", { "aria-labelledby": "quick-title", onclose: onDialogClose });
   app.toggle = button(t("menu"), () => openNav(app.toggle.getAttribute("aria-expanded") !== "true"), {
     kind: "quiet menu-toggle",
     icon: "menu",
-    "aria-expanded": "false",
-    "aria-controls": "menu"
+    "aria-expanded": "false"
   });
   app.brand = el(
     "a.brand",
@@ -10125,7 +10128,7 @@ function buildReview() {
       const open = app.review.classList.toggle("open");
       toggle.setAttribute("aria-expanded", String(open));
     },
-    { kind: "review-toggle", icon: "sliders", "aria-expanded": "false", "aria-controls": "review-controls" }
+    { kind: "review-toggle", icon: "sliders", "aria-expanded": "false" }
   );
   app.flow = el("div.flow");
   app.review = el(
@@ -10137,7 +10140,6 @@ function buildReview() {
       toggle,
       el(
         "div.review-controls",
-        { id: "review-controls" },
         roles.length > 0 && select("role", pairs(roles)),
         flows.length > 0 && select("flow", [["", t("no_flow")], ...pairs(flows)]),
         select("state", [
@@ -10258,13 +10260,18 @@ function screenIcon(screen) {
 }
 
 function drawMenu() {
-  const screens = menuScreens();
+  const screens = app.navigation.filter(maySee).map(id => app.screens.get(id));
   const here = app.screens.get(app.route.screen);
   const current =
     screens.find(screen => screen === here) ||
     screens.find(screen => here.entity && screen.entity === here.entity);
-  const most =
-    app.blueprint.theme.layout === "tabs" && app.narrow && screens.length > 5 ? 4 : screens.length;
+  const room = {
+    sidebar: 99,
+    topbar: app.narrow ? 99 : Math.floor((innerWidth - 480) / 150),
+    tabs: app.narrow ? 4 : 8
+  };
+  const fits = room[app.blueprint.theme.layout];
+  const most = screens.length > fits + 1 ? fits : screens.length;
   const unread = screen => screen.type === "inbox" && unreadCount(entityOf(screen));
   const item = screen =>
     el(
@@ -10347,8 +10354,12 @@ function drawDialog(side) {
   const open = !side && named("open");
   const content = edit ? formDialog(edit) : open && open.record && quickView(open.record);
   app.dialog.replaceChildren(...(content ? [content] : []));
-  if (content && !app.dialog.open) app.dialog.showModal();
-  else if (!content && app.dialog.open) app.dialog.close();
+  if (content && !app.dialog.open) {
+    app.dialog.showModal();
+    byId("quick-title").focus();
+  } else if (!content && app.dialog.open) {
+    app.dialog.close();
+  }
 }
 
 // Escape closed the dialog: the address follows.
@@ -10518,21 +10529,18 @@ def _render_shelf(title: str, palette: str, body: str) -> str:
 def _render_answer(blueprint: Mapping[str, Any]) -> str:
     variant, theme = blueprint["variant"], blueprint["theme"]
     letter = variant["id"]
-    said = {name: _AXIS_VALUES.get(value, value.capitalize()) for name, value in variant["axes"].items()}
     axes = "".join(
-        f"<div><dt>{label}</dt><dd>{said[name]}</dd></div>" for name, label in _AXIS_LABELS.items()
+        f"<div><dt>{label}</dt><dd>{_AXIS_VALUES.get(value, value.capitalize())}</dd></div>"
+        for label, value in ((label, variant["axes"][name]) for name, label in _AXIS_LABELS.items())
     )
-    cost = (
-        f'<p class="cost"><b>What it costs:</b> {_text(variant["cost"])}</p>' if variant.get("cost") else ""
-    )
+    cost = variant.get("cost") and f'<p class="cost"><b>What it costs:</b> {_text(variant["cost"])}</p>'
     return (
         f'<li><article class="answer" data-palette="{theme["palette"]}">'
-        f'<div class="sketch" data-layout="{theme["layout"]}" data-main="{variant["axes"]["main"]}"'
-        ' aria-hidden="true">'
-        f"<b></b><span>{'<i></i>' * 6}</span></div>"
+        f'<div class="sketch" data-layout="{theme["layout"]}" data-main="{variant["axes"]["main"]}" '
+        f'aria-hidden="true"><b></b><span>{"<i></i>" * SKETCH_PIECES}</span></div>'
         f'<p class="letter">Variant {letter.upper()}</p>'
         f'<h2 dir="auto"><a href="{letter}/index.html">{_text(variant["question"])}</a></h2>'
-        f'<p class="why" dir="auto">{_text(variant.get("rationale", ""))}</p>{cost}'
+        f'<p class="why" dir="auto">{_text(variant.get("rationale", ""))}</p>{cost or ""}'
         f'<dl class="axes">{axes}</dl></article></li>'
     )
 
@@ -10554,7 +10562,7 @@ def render_variants_page(manifest: Mapping[str, Any], blueprints: Sequence[Mappi
 def _render_entry(entry: Mapping[str, Any]) -> str:
     slug, title = entry["slug"], _text(entry["title"])
     letters = "".join(
-        f'<a href="{slug}/{letter}/index.html" aria-label="Variant {letter.upper()} of {title}">'
+        f'<a href="{slug}/{letter}/index.html" aria-label="{letter.upper()}, a variant of {title}">'
         f"{letter.upper()}</a>"
         for letter in entry["variants"]
     )
@@ -10567,7 +10575,7 @@ def _render_entry(entry: Mapping[str, Any]) -> str:
 
 
 def render_gallery(entries: Sequence[Mapping[str, Any]]) -> str:
-    """The gallery: one card an entry (slug, title, brief, variants, created), in the order given."""
+    """The gallery: a card for each {"slug", "title", "brief", "variants", "created"}, in the order given."""
     cards = "\n".join(map(_render_entry, entries))
     shown = f'<ul class="answers">\n{cards}\n</ul>' if entries else '<p class="brief">Nothing here yet.</p>'
     body = f'<p class="eyebrow">Gallery</p>\n<h1>Prototypes</h1>\n{shown}'

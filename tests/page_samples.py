@@ -1,4 +1,4 @@
-"""Blueprints for the page's tests: every screen type, every field type, made by hand."""
+"""Blueprints for the page's tests: every screen type, every field type, made by hand, no randomness."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ PLACES = (
 STREETS = ("Mill Lane", "Harbour Road", "Chapel Street", "Station Square")
 FINDINGS = ("Worn hoist rope", "Oil under the gearbox", "Brake pads thin", "Ladder rung loose", "Lamp out")
 STATUSES = ("planned", "in progress", "waiting for parts", "done", "cancelled")
+PRIORITIES = ("low", "normal", "urgent")
 LETTERS = "abcdef"
 
 # What differs from variant to variant: layout, palette, corners, density, mode, navigation, detail, entry.
@@ -119,7 +120,7 @@ def _inspections(rows: int) -> list[dict[str, Any]]:
             "title": f"{FINDINGS[n % len(FINDINGS)]} at {PLACES[n % len(PLACES)]}",
             "site": f"site-{n % len(PLACES) + 1}",
             "status": STATUSES[(n * 7 + n // 5) % len(STATUSES)],
-            "priority": ("low", "normal", "urgent")[(n * 5) % 3],
+            "priority": PRIORITIES[(n * 5) % 3],
             "inspector": PEOPLE[(n * 3 + 1) % len(PEOPLE)],
             "due": _day(n * 3 % 46 - 15),
             "starts": f"{_day(n * 5 % 38 - 12)}T{8 + n % 9:02}:{n % 2 * 30:02}",
@@ -327,7 +328,7 @@ def rich_blueprint(
     return {
         "blueprint": 1,
         "title": "Quayside",
-        "brief": "Inspectors track inspections of cranes at sites; the office plans and answers messages.",
+        "brief": "Inspectors track inspections of cranes at sites; the office plans the week.",
         "lang": lang,
         "dir": "rtl" if rtl else "ltr",
         "seed": 7,

@@ -492,8 +492,8 @@ def test_another_tab_sees_a_change(chromium, pages):
 @pytest.mark.parametrize(
     "fragment",
     [
-        "#/nowhere",
         "#",
+        "#/nowhere",
         "#/%zz",
         "#/inspection_detail/nothing",
         "#/plan?at=2026-99-99&view=constructor",
@@ -548,6 +548,7 @@ def test_ids_that_javascript_knows_too_are_only_ids(visit, tmp_path):
         if screen.get("entity") == "site":
             screen["entity"] = "constructor"
     blueprint["entities"][1]["fields"][1]["entity"] = "constructor"
+    blueprint["screens"][0]["widgets"][-1]["entity"] = "constructor"
     blueprint["navigation"] = ["constructor" if name == "sites" else name for name in blueprint["navigation"]]
     assert protoyard.check_blueprint(blueprint) == []
     tab = visit(write_page(tmp_path, blueprint), "#/constructor")
@@ -574,20 +575,10 @@ def test_the_mark_is_on_screen_and_on_paper_and_paper_is_light(visit):
 @pytest.mark.parametrize("width", [320, 1280])
 def test_the_pages_around_are_quiet_and_sound(chromium, axe, tmp_path, mode, width):
     blueprints = [page_samples.rich_blueprint(letter) for letter in LETTERS]
-    entries = [
-        {
-            "slug": f"one-{n}",
-            "title": "A long title for a prototype",
-            "brief": "x " * 400,
-            "variants": list("abcdef"),
-            "created": "2026-06-15T10:00:00Z",
-        }
-        for n in range(5)
-    ]
-    shelf = {
-        "variants": protoyard.render_variants_page({"title": HOSTILE, "brief": HOSTILE}, blueprints),
-        "gallery": protoyard.render_gallery(entries),
-    }
+    entry = {"title": "A long title for a prototype", "brief": "x " * 400, "variants": list("abcdef")}
+    entries = [{**entry, "slug": f"one-{n}", "created": "2026-06-15T10:00:00Z"} for n in range(5)]
+    shelf = {"variants": protoyard.render_variants_page({"title": HOSTILE, "brief": HOSTILE}, blueprints),
+             "gallery": protoyard.render_gallery(entries)}  # fmt: skip
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=mode)
     for name, text in shelf.items():
         path = tmp_path / f"{name}.html"

@@ -1353,10 +1353,12 @@ def _stop_children(children: Sequence[Child], grace_seconds: float = KILL_GRACE_
     asked: set[int] = set()
     kill_at = time.monotonic() + grace_seconds
     targets = _targets(children) if children else set()
-    while targets and time.monotonic() < kill_at + DEATH_WAIT_SECONDS:
-        if time.monotonic() < kill_at:
+    late = 0.0
+    while targets and late < DEATH_WAIT_SECONDS:
+        late = time.monotonic() - kill_at
+        if late < 0:
             _signal(targets - asked, signal.SIGTERM)
-        else:
+        else:  # once at least, however long a look at a busy machine's processes takes
             _signal(targets, signal.SIGKILL)
         asked |= targets
         time.sleep(CHILD_LOOK_SECONDS)

@@ -312,6 +312,19 @@ def test_a_stop_reaches_everything_that_a_child_started(name):
 
 
 @linux
+def test_where_a_look_takes_long_the_deaf_are_killed_all_the_same(monkeypatch):
+    monkeypatch.setattr(
+        protoyard, "CHILD_LOOK_SECONDS", 1.5
+    )  # past the grace, and any look is past this wait:
+    monkeypatch.setattr(protoyard, "DEATH_WAIT_SECONDS", 1e-9)
+    call = Call()
+    with start_child(call, [PYTHON, "-c", TREES["a child deaf to SIGTERM"]]) as child:
+        assert wait_until(lambda: child._stdout.data)
+        call.stop("cancelled")
+        assert not is_alive(child.process.pid)
+
+
+@linux
 def test_what_a_child_leaves_running_goes_with_it():
     done = run_child(Call(), [PYTHON, "-c", LEFT_BEHIND])
     assert done.status == 0

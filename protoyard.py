@@ -13504,20 +13504,25 @@ def _find_room(fd: int) -> int:
     return select.PIPE_BUF if select.select([], [fd], [], 0)[1] else 0
 
 
+def _write_stderr(text: str) -> None:
+    """As much of a text as goes out without waiting."""
+    data = text.encode("utf-8", "replace")
+    try:
+        with _LOG_LOCK:
+            room = len(data) if os.name == "nt" else _find_room(STDERR_FD)
+            while data and room:
+                data = data[os.write(STDERR_FD, data[:room]) :]
+                room = len(data) if os.name == "nt" else _find_room(STDERR_FD)
+    except OSError:
+        return
+
+
 def write_log(level: str, text: str) -> None:
     """A diagnostic on stderr, redacted, if PROTOYARD_LOG asks for its level; cut off where nobody reads."""
     wanted = os.environ.get("PROTOYARD_LOG", "")
     if _LOG_LEVELS.index(level) < _LOG_LEVELS.index(wanted if wanted in _LOG_LEVELS else "warning"):
         return
-    line = f"protoyard: {redact(clean_text(text))}\n".encode("utf-8", "replace")
-    try:
-        with _LOG_LOCK:
-            room = len(line) if os.name == "nt" else _find_room(STDERR_FD)
-            while line and room:
-                line = line[os.write(STDERR_FD, line[:room]) :]
-                room = len(line) if os.name == "nt" else _find_room(STDERR_FD)
-    except OSError:
-        return
+    _write_stderr(f"protoyard: {redact(clean_text(text))}\n")
 
 
 # --- what comes in --------------------------------------------------------------------------------
@@ -14049,7 +14054,7 @@ def serve(
     """
     stdin_fd, stdout_fd = take_streams()
     if os.isatty(stdin_fd):
-        os.write(STDERR_FD, TERMINAL_HINT.encode("ascii"))
+        _write_stderr(TERMINAL_HINT)
     source = ThreadInput(stdin_fd) if os.name == "nt" else SelectInput(stdin_fd)
     server = Server(rows, directory, source, stdout_fd, read_only=read_only, limits=limits)
     _catch_signals(server, source)

@@ -547,6 +547,23 @@ def test_on_a_terminal_it_says_what_it_is(tmp_path):
     process.stderr.close()
 
 
+def test_on_a_terminal_it_serves_even_where_nobody_reads_the_hint(tmp_path):
+    ours, theirs = pty.openpty()
+    read, write = os.pipe()
+    os.close(read)
+    process = subprocess.Popen(
+        [sys.executable, "-I", str(ROWS)], stdin=theirs, stdout=subprocess.PIPE, stderr=write, cwd=tmp_path
+    )
+    os.close(theirs)
+    os.close(write)
+    os.write(ours, encode_line(ping(1)))
+    assert json.loads(process.stdout.readline())["id"] == 1
+    os.write(ours, b"\x04")
+    assert process.wait(SOON) == 0
+    os.close(ours)
+    process.stdout.close()
+
+
 # --- tool results: WIRE §6 --------------------------------------------
 
 

@@ -235,6 +235,10 @@ VARIANTS_DEFAULT = 3
 LIST_LIMIT_MAX = 200
 LIST_LIMIT_DEFAULT = 50
 RECORDS_SHOWN = 3
+# The steps of the longer operations, whose number is the total that progress tells.
+QUICK_STEPS = ("draft", "render", "lock", "store", "gallery")
+ITERATE_STEPS = ("commit", "refresh")
+PROMOTE_STEPS = ("check", "stage", "rename", "install", "record")
 SHOWN_VALUE_CHARS = 80
 # On the command line, work that takes longer shows its steps.
 PROGRESS_AFTER_SECONDS = 1.0
@@ -985,6 +989,7 @@ class Call:
         self._token = threading.Event()
         self._reasons: list[str] = []  # the first one counts; appending is atomic
         self._steps = 0
+        self.planned = 0  # how many steps there will be, as far as is known
         self.children: list[Child] = []
         self.current_step = ""
 
@@ -1004,12 +1009,14 @@ class Call:
     def step(self, name: str, done: float = 0, total: float = 0) -> None:
         """Name the step that begins now: a cancellation point, reported as progress.
 
-        Without a `total` the steps are counted; an operation numbers all of its steps or none.
+        Without a `total` the steps are counted and `planned` is the total, as far as one was planned; an
+        operation numbers all of its steps or none.
         """
         self.check()
         self.current_step = name
         self._steps += 1
-        self.progress(done if total else self._steps, total or None, name)
+        counted = max(self.planned, self._steps) if self.planned else None
+        self.progress(done if total else self._steps, total or counted, name)
 
     def progress(self, done: float, total: float | None, message: str) -> None:
         """Report progress to whoever asked for it, who also keeps it increasing and rare enough."""
@@ -12187,6 +12194,7 @@ def run_quick(context: Context, values: dict[str, Any]) -> dict[str, Any]:
         warnings.append(
             "The brief held what looks like a secret; it was replaced by [redacted] before anything else."
         )
+    call.planned = len(QUICK_STEPS)
     call.step("draft")
     draft = draft_blueprints(brief, seed=values.get("seed"), variants=values["variants"])
     blueprints = []
@@ -12204,6 +12212,7 @@ def run_quick(context: Context, values: dict[str, Any]) -> dict[str, Any]:
         blueprints=blueprints,
     )
     shots = _plan_shots(created["folder"], blueprints) if browser else []
+    call.planned += len(shots) + 1  # and the browser's start
     taken = {"screenshots": _take_screenshots(context, browser, created["folder"], shots)} if shots else {}
     lead = blueprints[0]
     return {
@@ -12295,6 +12304,7 @@ def run_iterate(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     browser = find_browser(os.environ) if values["screenshots"] else ""
     slug, letter = _find_folder(workspace, values["folder"])
     patch, filled = _wanted_patch(context, values), []
+    call.planned = len(ITERATE_STEPS)
 
     def change(variant: Variant) -> tuple[dict[str, Any], str]:
         if values["undo"]:
@@ -12314,6 +12324,7 @@ def run_iterate(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     )
     folder = f"{PROTOTYPES_DIR}/{slug}"
     shots = _plan_shots(folder, [done.after]) if browser and not values["dryRun"] else []
+    call.planned += len(shots) + 1
     taken = {"screenshots": _take_screenshots(context, browser, folder, shots)} if shots else {}
     return {
         "folder": f"{folder}/{letter}",
@@ -12332,6 +12343,7 @@ def run_iterate(context: Context, values: dict[str, Any]) -> dict[str, Any]:
 def run_promote(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     """Make a project of a variant; data: target, stack, files, run, installed, source, dryRun, warnings."""
     workspace, call, slug, stack = context.workspace, context.call, values["slug"], values["stack"]
+    call.planned = len(PROMOTE_STEPS)
     call.step("check")
     target = workspace.resolve(values.get("target", f"{APPS_DIR}/{slug}"), field="target", write=True)
     found = read_variant(workspace, slug, values["variant"])

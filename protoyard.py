@@ -9104,7 +9104,7 @@ function statusTrack(record) {
   const status = statusOf(record);
   if (!status) return null;
   const main = status.field.values.filter(
-    (value, place) => value === status.value || !place || toneOf(status.field, value) !== "plain"
+    (value, place) => value === status.value || !place || !/plain|bad/.test(toneOf(status.field, value))
   );
   return block(
     status.field.label,

@@ -3175,7 +3175,7 @@ J new old big small tiny large huge open closed good bad great high higher low l
  eleven twelve twenty hundred thousand visible red green yellow second third
 V accept accession open chase enquire acknowledge add admit agree allocate aliquot allow amend analyse analyze
  announce apply appoint approve archive arrange arrive ask assess assign attach attend authorise authorize
- avoid become begin believe belong borrow bring browse build bundle buy calculate cancel capture carry
+ avoid bear become begin believe belong borrow bring browse build bundle buy calculate cancel capture carry
  categorise choose classify clean close collect come compare complain complete confirm configure connect
  consult contain convert coordinate create customise customize decide decline deduct define delete deliver
  depend deploy describe detect determine diagnose discharge discuss display distribute donate download drag
@@ -3193,17 +3193,17 @@ V accept accession open chase enquire acknowledge add admit agree allocate aliqu
  experience earn sew wear bake
 B matter answer audit harvest bill book call care change charge chart check claim comment contact contract
  control cost cover deal design dispatch document draft drive drop email e-mail estimate exchange exercise
- feed file flag forecast form fund grade grant group guide hand hold host interview issue judge label land
+ feed file flag forecast form groom fund grade grant group guide hand hold host interview issue judge label land
  lead lease leave link list load loan log mark match measure message mix model mount move name note notice
  number offer order pack park pass pay permit plan plant play pledge point post practice present press price
- print process program project pump purchase question quote race rank rate record refund register release rent
+ print place process program project pump purchase question quote race rank rate record refund register release rent
  repair report request research reserve return review ride risk round route run sample save scan schedule
  score screen search service set shift ship shop signal sort source sponsor staff stage state step stock stop
  store study supply support survey swap tag target taste test tour track trade train transfer transport travel
  trust view visit vote walk wash watch water work rule head scale volunteer block filter cook clock trap
  patrol roll touch copy cut sum count break ring star show
 ing booking viewing meeting reading training screening hearing listing rating opening building drawing sitting
- painting filing fitting landing mailing posting recording ruling sailing setting showing sighting housing
+ painting packing picking filing fitting landing mailing posting recording ruling sailing setting showing sighting housing
  catering accounting billing marketing briefing wedding outing offering crossing finding mooring planting
  tasting string ring king spring evening morning ceiling clothing wing pricing engineering sampling parking
  sibling
@@ -3216,14 +3216,14 @@ product app application system tool portal platform software solution website we
  administration operations handling
 screens dashboard calendar board chart overview view report wall screen queue inbox timeline graph kanban
  pipeline funnel feed cockpit map list directory index homepage button tab widget profile agenda roadmap
- filter search export form history curve table ranking statistics notification setting preference
+ filter search export form history curve rota roster timetable table ranking statistics notification setting preference
  configuration log gantt column stage summary
 place company agency clinic shop club department office team city business firm hospital hotel ward farm
  museum factory plant charity municipality council university studio salon bakery cafe café startup bank
  festival league hall village town region area country district county daycare kennel garage cemetery school
  college library gym kitchen restaurant bar pub theatre theater laboratory lab community neighbourhood
  association society foundation institute centre center organisation organization headquarters desk street
- network market world fleet industry nursery kindergarten church lodge camp resort practice household
+ network market world fleet warehouse workshop industry nursery kindergarten church lodge camp resort practice household
  workplace ngo nonprofit co-op cooperative enterprise brand band house housing ground yard campus port harbour
  marina zoo facility authority ministry bureau
 time day week month year quarter morning evening afternoon night weekend hour minute second moment season
@@ -3237,7 +3237,7 @@ field name title price date status address photo picture image phone telephone c
  quantity duration priority id identifier description code unit birthday weight height temperature reason
  condition mileage warranty barcode currency signature language gender age link url label expiry detail
  information info data content property heat power electricity water
-filler mission passion slogan change movement right purpose vision dream idea benefit advantage experience
+filler mission passion slogan change movement right purpose goal aim background introduction vision dream idea benefit advantage experience
  quality way case story example fact problem mess chaos error hassle pain help support advice need requirement
  scope weather everybody internet web tablet mobile smartphone computer desktop browser wifi paper notebook
  telephone excel whatsapp airtable trello notion access outlook sap salesforce cupboard attention look feel
@@ -3254,7 +3254,7 @@ people user nurse vet patient guest client staff clerk chef cook guide pilot coa
  volunteer donor witness trustee referee employee attendee trainee appointee nominee owner partner
 party patient guest client customer pupil student tenant owner donor member candidate applicant resident
  citizen volunteer visitor participant attendee player contact buyer passenger child kid learner trainee
- borrower subscriber supplier vendor holder friend athlete sponsor driver guide household juror
+ borrower subscriber supplier vendor holder friend athlete sponsor driver guide household juror family
 -er order number paper letter computer folder container meter filter timer tracker printer scanner server
  trailer charger water weather winter summer quarter chapter matter offer answer transfer reminder newsletter
  voucher poster sticker locker shelter tower power river corner center sensor monitor error floor door color
@@ -3302,9 +3302,11 @@ vendors contractor supplier vendor bidder provider
 ownlife report log form card template chart sheet
 stages stage status state column step phase outcome result
 listing want need have include hold keep store track manage organise organize cover require list
-human send enter tick assign update edit mark request write sign note add create submit file report approve
- check pick record see view read review decide open close bundle propose confirm reject log book schedule
- order export monitor raise prepare measure plan inspect visit
+inert be have need show contain include hold cover use list mean cause cost reveal require consist depend happen
+ expire fall start end arrive run work come go lead live begin stay stand become fit get lose move pass turn
+ break stop grow deserve sit wait
+handy hand member
+catenative start stop begin avoid keep finish help prevent
 forms sent:send kept:keep held:hold sold:sell bought:buy taken:take took:take given:give gave:give made:make
  got:get seen:see saw:see written:write wrote:write paid:pay ran:run lent:lend broke:break broken:break
  drawn:draw driven:drive known:know knew:know said:say told:tell found:find left:leave met:meet brought:bring
@@ -3324,12 +3326,12 @@ same series species sheep fish aircraft premises means headquarters works equipm
  status bus gas class address process access business analysis basis lens campus bonus virus diabetes sales
  goods glass physics thesis maintenance laundry cash mail research
 deeds inspect:inspection reserve:reservation lend:loan borrow:loan donate:donation vaccinate:vaccination
- enrol:enrolment
+ enrol:enrolment vote:vote
 neighbours job:job_opening:candidate,hire,salary,recruiter order:purchase_order:supplier,buyer,goods
  order:work_order:technician,machine,mechanic case:ticket:reply,priority,helpdesk
  quote:note:author,reading,book fixture:tool:machine,operation,tooling
 unit inventory:inventory_item stock:stock_item livestock:animal
-implied crm:contact,deal sales:deal,customer erp:order,product inventory:inventory_item,supplier
+implied crm:contact,deal rota:shift,employee roster:shift,employee sales:deal,customer erp:order,product inventory:inventory_item,supplier
  stock:stock_item,supplier warehouse:stock_item,location cemetery:grave,burial graveyard:grave,burial
  helpdesk:ticket,customer support:ticket,customer library:book,loan gym:member,class
  restaurant:table,reservation hotel:room,reservation hostel:room,reservation school:student,course
@@ -3428,8 +3430,8 @@ def _is_person(word: str) -> bool:
     """Whether a noun is somebody: listed, or by its ending and no thing that ends alike."""
     if any(_is(group, word) for group in ("people", "party", "departments")):
         return True
-    ends = re.search("([^e]er|or|ist|man|woman|eer|lord)$", word)
-    return bool(ends) and len(word) > SHORT_WORD_CHARS and not _is("-er", word)
+    ends = len(word) > SHORT_WORD_CHARS and re.search("([^e]er|or|ist|man|woman|eer|lord)$", word)
+    return bool(ends) and not _is("-er", word) and _class_of(word) != "field"
 
 
 class _Token:
@@ -3481,9 +3483,11 @@ def _part_of(tokens: list[_Token], n: int, before: _Token, after: _Token) -> str
         return _verb_tag(tokens, n, after)
     if token.tag:
         return "N" if token.text == "IT" else token.tag
-    object_next = after.tag in ("D", "J") or (not after.tag and after.low.endswith("s"))
-    if before.many and _is_person(before.base) and object_next and not token.low.endswith("s"):
-        return "V"  # an unknown word between people and an object: what they do
+    acts = token.low.endswith("s") != (before.many or before.low in ("they", "we", "you", "i"))
+    object_next = after.tag == "D" or (before.many and (after.tag == "J" or after.low.endswith("s")))
+    subject = before.tag == "R" or (before.tag == "N" and (_is_person(before.base) or _opener(tokens, n)))
+    if acts and subject and object_next and (before.tag == "R" or _is_person(before.base) or not before.many):
+        return "V"  # an unknown word between a subject and an object: what it does
     return "A" if token.low.endswith("ly") and not _is("-ly", token.low) else "N"
 
 
@@ -3498,7 +3502,8 @@ def _verb_tag(tokens: list[_Token], n: int, after: _Token) -> str:
     if kind == "ed":
         return "J" if not helped and next_tag == "N" and (led or before.tag != "N") else "P"
     if kind == "ing":
-        named = _is("ing", tokens[n].low)
+        made = before.tag == "V" and next_tag == "N" and not _is("catenative", before.base)
+        named = _is("ing", tokens[n].low) or (made and _is("heads", _singular(after.low)))
         if led or (_is_person(_singular(after.low)) and before.tag != "X"):
             return "N" if named or next_tag != "N" or not led else "J"
         return "G" if helped or not named or next_tag in ("D", "R") else "N"
@@ -3533,6 +3538,8 @@ def _is_finite(tokens: list[_Token], n: int, before: _Token, after: _Token, next
     group = opener and (_is("collective", before.base) or _class_of(before.base) == "place")
     led = office or any(token.tag == "D" for token in tokens[max(0, n - 4) : n])
     led = led or (n == 1 and not _is("party", before.low))
+    if group and next_tag in (",", "") and tokens[max(0, n - 3)].tag in (",", "C"):
+        return True  # "…, the club votes, and …"
     somebody = office or (one and led and bool(group or _is_person(before.base)))
     also = tokens[n + 2].low if next_tag == "C" and n + 2 < len(tokens) else ""
     if not both or (before.tag == "N" and next_tag in ("D", "R", "#", "J")):
@@ -3616,7 +3623,7 @@ def _noun(words: list[_Token], capitals: bool) -> _Noun | None:
     shown = [t.text.rstrip("s") if re.fullmatch("[A-Z]{2,5}s?", t.text) else t.low for t in nouns[:-1]]
     shown.append(last.text.rstrip("s") if re.fullmatch("[A-Z]{2,5}s?", last.text) else last.base)
     unit = _tables()["unit"].get(name, "").replace("_", " ") if form != "plural" else ""
-    person = someone or _is("departments", "-".join(name.split()))
+    person = someone or _is("departments", "-".join(name.split())) or (before and _is("handy", last.base))
     number = max(_number(token.low) for token in words)
     return _Noun(unit or name, unit or " ".join(shown), last.base, before, form, number, person)
 
@@ -3656,9 +3663,9 @@ class _Role(Row):
 # it.
 # fmt: off
 _STANDS = {"list": 1, "object": 1, "subject": 0.7, "with": 0.9, "to": 0.7, "for": 0.7, "into": 0.8,
-           "topic": 0.55, "place": 0.2}
+           "in": 0.6, "per": 0.6, "topic": 0.55, "place": 0.2}
 _FORMED = {"plural": 1, "a": 0.9, "the": 0.7, "bare": 0.5}
-_ELSE, _COUNTED, _KNOWN, _KIN, _AGAIN, _DEED, _SURE, _SPARE = 0.5, 0.2, 0.3, 0.15, 0.15, 0.7, 0.65, 0.5
+_ELSE, _COUNTED, _KNOWN, _KIN, _AGAIN, _DEED, _SURE, _SPARE = 0.5, 0.2, 0.3, 0.15, 0.15, 0.7, 0.64, 0.5
 # fmt: on
 
 
@@ -3749,7 +3756,7 @@ class _Reader:
         if token.tag == "P" and before.tag == "N" and not self.subjects:
             return
         if self.subjects and token.tag != "P":
-            human = _is("human", token.base)
+            human = not _is("inert", token.base)
             self.actors = [role for noun in self.subjects for role in self._role(noun, human)]
             self.subjects = []
         self.verb = token.base
@@ -3806,10 +3813,12 @@ class _Reader:
         certain = known and (one or noun.form == "plural" or noun.modifiers)
         several = noun.form == "plural" or noun.number > 0 or (context == "per" and noun.form == "bare")
         own_life = _is("ownlife", noun.head) and noun.modifiers and qualified in ("", "field")
+        own_life = own_life or bool(re.match(r"\w+ing list$", noun.name))
         if context == "with" and noun.form == "bare" and not noun.person:
             return "field"
-        if self.speaker and noun.form == "a" and _is("running", self.verb):
-            return "place"
+        own = self.speaker and noun.form == "a"
+        if own and ((kind == "product" and _is("scope", self.verb)) or _is("running", self.verb)):
+            return kind or "place"
         if certain or (context != "topic" and (noun.person or own_life or (kind == "place" and several))):
             return ""
         return kind
@@ -3855,6 +3864,8 @@ class _Reader:
         words = list(noun.modifiers)
         while words and _class_of(words[-1]) not in ("", "field"):
             words.pop()
+        while len(words) > 1 and _class_of(words[0]) == "place":
+            words.pop(0)
         if words and kind in ("product", "screens", "place") and not _class_of(words[-1]):
             name = " ".join([*words[:-1], _singular(words[-1])])
             name = _tables()["unit"].get(name, name).replace("_", " ")
@@ -3919,7 +3930,7 @@ later|future|phase\ (2|two)|don.?t|do\ not|without|never|nice.to.have|fuera|hors
 _MARKETING = r"""(?x)
 \b(mission|reinvent|passion\w*|we\ believe|movement|slogan|revolutioni[sz]e?|dream|our\ vision|proud|award\w*|
 motto|world.class|state.of.the.art|change\ starts|game.chang\w*|cutting.edge|empower\w*|since\ (19|20)\d\d|
-together,?\ (let|we))\b
+together,?\ (let|we)|^imagine)\b
 """
 _USEFUL = r"\b(needs?|wants?|must|should|tracks?|manages?|records?|takes?|books?|schedules?)\b"
 _ELSEWHERE = r"""(?x)
@@ -3927,7 +3938,8 @@ _ELSEWHERE = r"""(?x)
 (in|by|with|through|via)\ (an?other|(the|our)\ (current|existing|old)|a\ (separate|different)|
 our\ (\w+\ )?(system|software|package|provider|erp))|
 not\ (yet\ )?(needed|required|necessary|part|in\ scope|included|relevant|wanted|planned)|
-already\ (handled|covered|done|solved))\b
+already\ (handled|covered|done|solved|have|use)|lives?\ in\ (the|our|an?other)\ (?!setting)|(maybe|perhaps|not)\ (later|now)|
+(leave|keep)\ (it|them|th[oe]se|that)\ (out|alone)|(do\ not|don't|no\ need\ to)\ \w+\ (it|them|th[oe]se|that))\b
 """
 
 
@@ -3942,7 +3954,7 @@ def _quiet(text: str) -> str:
 
 
 _SENTENCE_END = r"""(?x)
-(?<=[.!?…;])\s+|(?<=[。！？；؟।])|\s+[•·]\s+|(?<=,)\s+(?=but\ |and\ we\ |and\ the\ [a-z]+\ (?:is|are)\ )
+(?<=[.!…;])\s+|(?<=\?)\s+(?![a-z])|(?<=[。！？；؟।])|\s+[•·]\s+|(?<=,)\s+(?=but\ |and\ we\ |and\ the\ [a-z]+\ (?:is|are)\ )
 """
 
 

@@ -3435,20 +3435,23 @@ def _is_person(word: str) -> bool:
 
 
 class _Token:
-    """A word or mark: as written, lower case, part of speech, base form (a noun's is its singular)."""
+    """A word or mark: as written, lower case, part of speech, base form (in English); of a noun its singular,
+    its plural where no English rule gives it, whether it is somebody.
+    """
 
-    __slots__ = ("base", "low", "owns", "tag", "text")
+    __slots__ = ("base", "low", "one", "owns", "person", "plural", "tag", "text")
 
     def __init__(self, text: str) -> None:
         low = text.lower().replace("’", "'")
-        self.text, self.tag = text, _tables()["part"].get(low, "")
+        self.text, self.tag, self.person = text, _tables()["part"].get(low, ""), False
+        self.plural = ""
         self.owns = low.endswith("'s") and not self.tag
-        self.low = self.base = low[:-2] if self.owns else low
+        self.low = self.base = self.one = low[:-2] if self.owns else low
 
     @property
     def many(self) -> bool:
         """Whether it is a noun in the plural."""
-        return self.tag == "N" and self.base != self.low
+        return self.tag == "N" and self.one != self.low
 
     @property
     def proper(self) -> bool:
@@ -3465,7 +3468,8 @@ def _tokens(text: str) -> list[_Token]:
         before, after = tokens[n - 1] if n else nothing, tokens[n + 1] if n + 1 < len(tokens) else nothing
         token.tag = _part_of(tokens, n, before, after)
         if token.tag == "N":
-            token.base = token.low[:-1] if re.fullmatch("[A-Z]{2,}s", token.text) else _singular(token.low)
+            base = token.low[:-1] if re.fullmatch("[A-Z]{2,}s", token.text) else _singular(token.low)
+            token.base, token.one, token.person = base, base, _is_person(base)
         elif token.tag in ("V", "G", "P"):
             token.base = _tables()["verb"].get(token.low, (token.low, ""))[0]
     return tokens
@@ -3590,10 +3594,11 @@ def _opening_tag(tokens: list[_Token], n: int, after: _Token, next_tag: str) -> 
 
 
 class _Noun(Row):
-    """A noun phrase: singular name, how a label shows it, head, what stands before that, form, number."""
+    """A noun phrase: singular name, label, its plural, head, what stands before that, form, number."""
 
     name: str
     label: str
+    plural: str
     head: str
     modifiers: list[str]
     form: str
@@ -3607,7 +3612,7 @@ def _noun(words: list[_Token], capitals: bool) -> _Noun | None:
     `capitals`: they mean nothing here; else one inside a sentence marks a proper name, which is no record.
     """
     last = words[-1]
-    someone = last.tag == "N" and _is_person(last.base)
+    someone = last.person
     nouns = [token for token in words if token.tag == "N" and (capitals or someone or not token.proper)]
     known = " ".join(token.base for token in nouns) in archetypes()
     while len(nouns) > 1 and not known and _class_of(nouns[0].base) == "time":
@@ -3620,12 +3625,14 @@ def _noun(words: list[_Token], capitals: bool) -> _Noun | None:
     form = "plural" if last.many else "a" if any(_is("indefinite", word) for word in articles) else form
     before = [token.low for token in nouns[:-1]]
     name = " ".join([*before, last.base])
+    *before, head = name.split(" ")
     shown = [t.text.rstrip("s") if re.fullmatch("[A-Z]{2,5}s?", t.text) else t.low for t in nouns[:-1]]
-    shown.append(last.text.rstrip("s") if re.fullmatch("[A-Z]{2,5}s?", last.text) else last.base)
+    shown.append(last.text.rstrip("s") if re.fullmatch("[A-Z]{2,5}s?", last.text) else last.one)
     unit = _tables()["unit"].get(name, "").replace("_", " ") if form != "plural" else ""
-    person = someone or _is("departments", "-".join(name.split())) or (before and _is("handy", last.base))
+    person = someone or _is("departments", "-".join(name.split())) or bool(before and _is("handy", head))
     number = max(_number(token.low) for token in words)
-    return _Noun(unit or name, unit or " ".join(shown), last.base, before, form, number, person)
+    label = unit or " ".join(shown)
+    return _Noun(unit or name, label, last.plural or _plural(label), head, before, form, number, person)
 
 
 def _number(word: str) -> int:
@@ -3642,7 +3649,7 @@ class _Thing:
 
     def __init__(self, name: str, label: str, plural: str, because: str, *, person: bool = False) -> None:
         self.name, self.label, self.plural, self.because, self.person = name, label, plural, because, person
-        self.kind, self.id, self.gloss = find_archetype(name, person=person), "", name
+        self.kind, self.id = find_archetype(name, person=person), ""
         self.weight, self.times, self.count = 0.0, 0, 0
         self.status: tuple[str, ...] = ()
         self.extra: list[FieldSpec] = []
@@ -3672,18 +3679,19 @@ _ELSE, _COUNTED, _KNOWN, _KIN, _AGAIN, _DEED, _SURE, _SPARE = 0.5, 0.2, 0.3, 0.1
 class _Reader:
     """Collects things, roles and signals while the sentences of an English brief pass through `read`."""
 
-    def __init__(self) -> None:
+    def __init__(self, glossary: Mapping[str, str]) -> None:
+        self.glossary = glossary
         self.things: dict[str, _Thing] = {}
         self.roles: dict[str, _Role] = {}
         self.signals: dict[str, tuple[str, str]] = {}
-        self.blocked: dict[str, str] = {}
+        self.blocked: dict[str, str] = {}  # what is not wanted: name and label
         self.because = self.last = ""
 
     def read(self, tokens: list[_Token], because: str, *, topic: bool = False, negated: bool = False) -> None:
         """One sentence: `topic` when it names the product, `negated` when all of it is out of scope."""
         self.because, self.topic, self.always = because, topic, negated
         long = [token for token in tokens if len(token.text) >= SHORT_WORD_CHARS and token.text.isalpha()]
-        self.capitals = 2 * sum(token.text[0] != token.low[0] for token in long) > len(long)
+        self.capitals = bool(self.glossary) or 2 * sum(token.text[0] != token.low[0] for token in long) > len(long)
         self.named: list[_Noun] = []
         self._clause()
         place = 0
@@ -3717,9 +3725,10 @@ class _Reader:
             self.preposition = "example" if such else token.low
         elif token.tag == "R":
             who = token.low == "who" and self.named and before.tag in ("N", ",")
-            self.actors = self._role(self.named[0], human=True) if who else []
-            self.subjects, self.preposition = [], ""
             self.speaker = token.low in ("we", "i")
+            told = token.low == "i" and self.verb == ""
+            self.actors = self._role(self.named[0], human=True) if who else self.actors if told else []
+            self.subjects, self.preposition = [], ""
         elif token.tag == "-":
             self.negated = self.negated or self._denies(tokens, n)
         elif _is("joining", token.low) and token.text != ",":
@@ -3756,14 +3765,14 @@ class _Reader:
         if token.tag == "P" and before.tag == "N" and not self.subjects:
             return
         if self.subjects and token.tag != "P":
-            human = not _is("inert", token.base)
+            human = not _is("inert", token.base) and not self.glossary
             self.actors = [role for noun in self.subjects for role in self._role(noun, human)]
             self.subjects = []
         self.verb = token.base
         self._signal(token.base, self.last)
         deed = _tables()["deeds"].get(token.base) if token.tag == "V" and not self.negated else None
         if deed:
-            self._mention(deed, deed, False, _DEED)
+            self._imply(deed)
         for role in self.actors:
             role.verbs.append(token.base)
 
@@ -3792,14 +3801,15 @@ class _Reader:
             self.verb, self.preposition = "", "per" if self.preposition == "per" else ""
         elif joined or not self.verb:
             self.subjects = [*self.subjects, noun][-2:] if noun.person else []
-        context = "subject" if acts else self.preposition or ("object" if self.verb else "list")
+        context = self.preposition or ("object" if self.verb else "list")
+        context = "subject" if acts and context != "as" else context
         context = "topic" if self.topic and context == "list" else context
         if context == "topic" and noun.modifiers and _class_of(noun.modifiers[0]) == "place":
             rest = " ".join([*noun.modifiers[1:], noun.head])
             noun = noun._replace(name=rest, label=rest, modifiers=noun.modifiers[1:])
         if self.negated:
-            for name in (noun.name, noun.head):
-                self.blocked.setdefault(name, "the brief says that it is not wanted")
+            for name, label in ((noun.name, noun.label), (noun.head, noun.label.split(" ")[-1])):
+                self.blocked.setdefault(name, label)
         elif context == "as":
             self.actors, self.subjects = self._role(noun, human=True), [noun]
         elif context != "example":
@@ -3842,9 +3852,11 @@ class _Reader:
         strong = owner or (_is("asking", self.verb) and context in ("for", "to"))
         form = "a" if noun.form == "bare" and context in ("per", "by") else noun.form
         form = "bare" if noun.form == "the" and context == "for" else form
+        form = "a" if self.glossary and form == "bare" and context in ("object", "list") else form
         weight = _STANDS.get("object" if strong else context, _ELSE) * _FORMED[form]
         weight += _KNOWN if known else _KIN if noun.head in archetypes() else 0
-        thing = self._mention(noun.name, noun.label, noun.person, weight + (_COUNTED if noun.number else 0))
+        weight += _COUNTED if noun.number else 0
+        thing = self._mention(noun.name, noun.label, noun.person, weight, noun.plural)
         thing.count = max(thing.count, noun.number)
         if context == "with":
             thing.links.append(self.last)
@@ -3852,7 +3864,7 @@ class _Reader:
             self.things[self.last].links.append(noun.name)
         parent = thing.kind.fields[0].target if known else ""
         if parent and parent == " ".join(noun.modifiers):
-            self._mention(parent, parent, False, _DEED)
+            self._imply(parent)
         for role in self.actors if context == "object" else ():
             role.things.append(noun.name)
         self.last = noun.name
@@ -3876,12 +3888,18 @@ class _Reader:
         if kind == "product":
             self.verb = "track"  # "a tool for X and Y": as if the brief said what it tracks
 
-    def _mention(self, name: str, label: str, person: bool, weight: float) -> _Thing:
-        new = _Thing(name, label, _plural(label), self.because, person=person)
+    def _mention(self, name: str, label: str, person: bool, weight: float, plural: str = "") -> _Thing:
+        new = _Thing(name, label, plural or _plural(label), self.because, person=person)
         thing = self.things.setdefault(name, new)
         thing.weight = max(thing.weight, weight) + (_AGAIN if 0 < thing.times < DRAFT_NAME_WORDS else 0)
         thing.times += 1
         return thing
+
+    def _imply(self, name: str) -> None:
+        """A record that the brief does not name, in the brief's language where that has a word for it."""
+        kind = find_archetype(name).name
+        native = next((word for word, english in self.glossary.items() if english == kind), "")
+        self._mention(kind if native else name, native or name, False, _DEED, native)
 
     def _on_bracket(self, tokens: list[_Token], n: int) -> int:
         """What stands in brackets: values of a status in their order, fields, or examples; never records."""
@@ -3938,6 +3956,8 @@ _ELSEWHERE = r"""(?x)
 (in|by|with|through|via)\ (an?other|(the|our)\ (current|existing|old)|a\ (separate|different)|
 our\ (\w+\ )?(system|software|package|provider|erp))|
 not\ (yet\ )?(needed|required|necessary|part|in\ scope|included|relevant|wanted|planned)|
+no\ (hace\ falta|l[oa]s?\ )|fuera\ de|hors\ |n.est\ pas|nicht\ (nötig|benötigt|gebraucht|erforderlich|teil)|
+não\ (é|está|estão|faz|precisa)|(otro|outro|un\ autre|ein\ anderes)\ (sistema|système|programa|programme?|system)|
 already\ (handled|covered|done|solved|have|use)|lives?\ in\ (the|our|an?other)\ (?!setting)|(maybe|perhaps|not)\ (later|now)|
 (leave|keep)\ (it|them|th[oe]se|that)\ (out|alone)|(do\ not|don't|no\ need\ to)\ \w+\ (it|them|th[oe]se|that))\b
 """
@@ -3979,9 +3999,10 @@ def _clauses(text: str) -> Iterator[_Clause]:
                 yield _Clause(part.strip(), out, bool(heading))
 
 
-def _read_english(text: str) -> tuple[_Reader, list[dict[str, str]]]:
+def _read_text(text: str, lang: str) -> tuple[_Reader, list[dict[str, str]]]:
     """The reader after all sentences, and the sentences that say nothing."""
-    reader, dropped = _Reader(), []
+    reader, dropped = _Reader(_glossaries()[lang] if lang in _glossaries() else {}), []
+    parse = _tokens if lang == "en" else lambda plain: _foreign_tokens(plain, lang)
     for clause in _clauses(text):
         plain = clause.text.lower() if clause.text.isupper() else clause.text
         low, because = plain.lower(), clause.text[:BECAUSE_MAX_CHARS]
@@ -3989,11 +4010,18 @@ def _read_english(text: str) -> tuple[_Reader, list[dict[str, str]]]:
             dropped.append({"text": because, "reason": "filler: it says nothing about records"})
             continue
         gone = clause.negated or bool(re.search(_ELSEWHERE, low))
-        head = re.match(r"[^:(]{1,60}:\s", plain)
-        if head and not gone and all(token.tag != "V" for token in _tokens(head[0])[1:]):
-            reader.read(_tokens(head[0]), because, topic=True)
+        reader.because = because
+        for kind, *stems in (row.split() for row in _rows(_STEMS) if lang != "en" and not gone):
+            if any(stem in low for stem in stems):
+                reader.signals.setdefault(kind, (because, ""))
+        if lang not in ("en", *_glossaries()):
+            _read_script(reader, clause.text, lang)
+            continue
+        head = re.match(r"[^:(]{1,60}\s?:\s", plain)
+        if head and not gone and all(token.tag != "V" for token in parse(head[0])[1:]):
+            reader.read(parse(head[0]), because, topic=True)
             plain = plain[head.end() :]
-        reader.read(_tokens(plain), because, topic=clause.topic and not head, negated=gone)
+        reader.read(parse(plain), because, topic=clause.topic and not head, negated=gone)
     return reader, dropped
 
 
@@ -4017,7 +4045,8 @@ def _choose(reader: _Reader, text: str, left_out: list[dict[str, str]]) -> list[
     sure = [thing for thing in ranked if thing.weight >= _SURE]
     spare = [thing for thing in ranked if _SPARE <= thing.weight < _SURE]
     best = [*sure, *spare[: max(0, DRAFT_SPARE_MAX - len(sure))]][:DRAFT_ENTITIES_MAX]
-    left_out += [{"text": name, "reason": reason} for name, reason in reader.blocked.items()]
+    reason = "the brief says that it is not wanted"
+    left_out += [{"text": label, "reason": reason} for label in dict.fromkeys(reader.blocked.values())]
     reason = "more records than a first draft holds"
     left_out += [{"text": thing.name, "reason": reason} for thing in sure if thing not in best]
     chosen = [thing for thing in things if thing in best]
@@ -4099,7 +4128,7 @@ def _currency(text: str) -> str:
 def _read_brief(brief: str) -> _Reading:
     text = _quiet(brief)
     lang = _language(text)
-    reader, left_out = _read_english(text) if lang == "en" else (_read_other(text, lang), [])
+    reader, left_out = _read_text(text, lang)
     _settle(reader.things.values(), text)
     things = _choose(reader, text, left_out)
     roles = [role for role in reader.roles.values() if role.name not in reader.blocked]
@@ -4110,7 +4139,7 @@ def _read_brief(brief: str) -> _Reading:
 
 
 # --- other languages ----------------------------------------------------------------------------------------
-# A kind of record in English, Spanish, French, German, Portuguese; after "roles" those who work with them.
+# A noun in English, Spanish, French, German, Portuguese.
 _CONCEPTS = """
 appointment cita rendez-vous termin/sprechstunde consulta/marcação; customer cliente client kunde/kundin
 cliente; patient paciente patient/patiente patient/patientin paciente; order pedido commande
@@ -4119,8 +4148,8 @@ zahlung pagamento; product producto produit produkt produto; stock_item artícul
 artigo; supplier proveedor fournisseur lieferant fornecedor; employee empleado employé/salarié
 mitarbeiter/mitarbeiterin funcionário/colaborador; member socio/miembro adhérent/membre mitglied sócio/membro;
 volunteer voluntario bénévole freiwillige/ehrenamtliche voluntário; student alumno/estudiante élève/étudiant
-schüler/teilnehmer aluno/estudante; course curso cours/formation kurs curso; lesson clase leçon/séance
-unterricht aula; room sala/habitación salle/chambre raum/zimmer sala/quarto; booking reserva réservation
+schüler/teilnehmer aluno/estudante; course curso formation/cours kurs curso; lesson clase leçon/séance
+unterricht aula; room sala/habitación/aula salle/chambre raum/zimmer sala/quarto; booking reserva réservation
 buchung/reservierung reserva; loan préstamo prêt/emprunt ausleihe/leihe empréstimo; equipment equipo/material
 matériel/équipement gerät/ausrüstung equipamento/material; tool herramienta outil werkzeug ferramenta; vehicle
 vehículo/coche véhicule/voiture fahrzeug/auto veículo/carro; route ruta tournée/trajet route/tour rota; parcel
@@ -4134,7 +4163,7 @@ wohnung/immobilie imóvel/apartamento; tenant inquilino locataire mieter inquili
 contrat/bail vertrag contrato; document documento document dokument/unterlage documento; case expediente/caso
 dossier akte/fall processo/caso; complaint queja/reclamación réclamation/plainte beschwerde reclamação;
 request solicitud/petición demande anfrage/antrag solicitação; event evento événement/sortie veranstaltung
-evento; shift turno créneau/garde schicht turno; holiday vacaciones congé urlaub férias; meter contador
+evento; shift turno garde/permanence schicht turno/plantão; slot hueco/franja créneau zeitfenster horário; holiday vacaciones congé urlaub férias; meter contador
 compteur zähler medidor; recipe receta recette rezept receita; menu menú menu/carte speiseplan/menü cardápio;
 table mesa table tisch mesa; guest huésped/invitado invité/hôte gast hóspede/convidado; donation donación
 don/donation spende doação; donor donante donateur spender doador; book libro livre buch livro; message
@@ -4144,46 +4173,110 @@ medikament medicamento; treatment tratamiento traitement/soin behandlung tratame
 angebot orçamento; team equipo équipe mannschaft/team equipe; player jugador joueur spieler jogador; match
 partido match spiel jogo/partida; plot parcela parcelle parzelle/beet lote/canteiro; tree árbol arbre baum
 árvore; family familia famille familie família; child niño enfant kind criança; site obra/sede chantier
-baustelle/standort obra; defect defecto défaut mangel defeito; note nota/historial note/fiche notiz
+baustelle/standort obra; defect defecto/avería/desperfecto défaut/panne mangel/schaden/defekt defeito/avaria; note nota/historial note/fiche notiz
 nota/prontuário; result resultado résultat ergebnis/messwert resultado; work_order orden_de_trabajo
-ordre_de_travail arbeitsauftrag ordem_de_serviço; part pieza pièce ersatzteil/teil peça; game juego jeu
-brettspiel brinquedo; treatment_plan plan_de_tratamiento plan_de_traitement behandlungsplan
-plano_de_tratamento; building edificio bâtiment gebäude edifício/prédio; roles r r r r; mechanic mecánico
-mécanicien mechaniker mecânico; vet veterinario vétérinaire tierarzt/tierärztin veterinário; receptionist
-recepcionista/recepción réceptionniste/accueil empfang recepcionista/recepção; nurse enfermera/enfermero
+ordre_de_travail arbeitsauftrag ordem_de_serviço; part pieza pièce ersatzteil/teil peça; toy juego jeu
+spielzeug brinquedo; treatment_plan plan_de_tratamiento plan_de_traitement behandlungsplan plano_de_tratamento; building edificio bâtiment gebäude edifício/prédio; mechanic mecánico
+mécanicien mechaniker mecânico; vet veterinario vétérinaire tierarzt/tierärztin veterinário; reception
+recepción/recepcionista accueil/réceptionniste empfang/rezeption recepção/recepcionista; nurse enfermera/enfermero
 infirmier/infirmière pflegekraft enfermeiro/enfermeira; doctor médico médecin arzt/ärztin médico; technician
-técnico technicien techniker técnico; manager gerente/encargado responsable/gérant leiter/chef gerente/gestor;
-administrator administrador administrateur verwaltung administrador; teacher profesor/maestro
+técnico technicien techniker técnico; manager gerente/encargado/jefe responsable/gérant/chef leiter/chef gerente/gestor/chefe;
+administrator administrador administrateur administrator administrador; teacher profesor/maestro
 professeur/enseignant lehrer/lehrerin professor; driver conductor/chofer chauffeur/conducteur fahrer
 motorista; secretary secretaria/secretaría secrétaire/secrétariat sekretariat secretária/secretaria; cook
 cocinero/cocina cuisinier koch/küche cozinheiro; caretaker conserje gardien/concierge hausmeister
-zelador/porteiro; accountant contable comptable buchhaltung contador; salesperson vendedor/comercial
+zelador/porteiro; accountant contable comptable buchhalter contador; salesperson vendedor/comercial
 vendeur/commercial verkäufer/vertrieb vendedor; coach entrenador entraîneur trainer treinador; worker
 operario/trabajador ouvrier monteur operário; supervisor supervisor superviseur vorarbeiter/meister
 supervisor; treasurer tesorero trésorier kassenwart tesoureiro; organizer organizador organisateur organisator
-organizador
+organizador; coordinator coordinador coordinateur/coordinatrice koordinator coordenador; inspector inspector inspecteur
+kontrolleur/prüfer inspetor/fiscal; librarian bibliotecario bibliothécaire bibliothekar bibliotecário; courier
+repartidor/mensajero livreur/coursier kurier/bote entregador; resident residente/vecino habitant/résident
+bewohner/anwohner morador/residente; client consultante mandant mandant/klient/auftraggeber contratante; reader lector lecteur
+leser leitor; worker obrero travailleur arbeiter trabalhador; partner aliado partenaire partner parceiro; user usuario
+utilisateur/usager nutzer/benutzer usuário/utilizador; key llave clé schlüssel chave; box caja/cesta caisse/panier
+kiste/korb caixa/cesta; service servicio service leistung/dienst serviço; offer oferta offre offerte oferta; exchange
+intercambio échange tausch troca; attendance asistencia présence anwesenheit/teilnahme presença; training_session
+entrenamiento entraînement training/probe treino; injury lesión blessure verletzung lesão; measurement medida mesure
+maß medição; fine multa amende bußgeld multa; harvest cosecha récolte ernte colheita; hive colmena ruche bienenstock
+colmeia; boat barco bateau boot barco; bicycle bicicleta vélo fahrrad bicicleta; elevator ascensor ascenseur aufzug
+elevador; return devolución retour rückgabe devolução; maintenance mantenimiento entretien wartung manutenção/revisão;
+ticket aviso_de_avería ticket ticket/meldung chamado; permit permiso/licencia permis/autorisation
+genehmigung/erlaubnis licença/alvará; certificate certificado certificat/attestation zertifikat/bescheinigung
+certificado; expense gasto dépense/frais ausgabe/spesen despesa; budget presupuesto_anual budget budget/haushalt
+verba; sale venta vente verkauf venda; price_list tarifa tarif preisliste tarifa; deposit depósito/fianza
+caution/acompte kaution/anzahlung caução; absence ausencia absence abwesenheit/fehlzeit ausência/falta; idea sugerencia
+idée/suggestion vorschlag sugestão; photo foto photo foto foto; address dirección adresse adresse/anschrift endereço;
+application aplicación/app application/logiciel anwendung/app aplicativo/app; system sistema/programa
+système/programme/outil system/programm/software sistema/programa/ferramenta; management gestión/administración/control
+gestion/suivi/administration verwaltung/steuerung gestão/controle/administração; clinic clínica/hospital
+clinique/cabinet/hôpital klinik/praxis/krankenhaus clínica/hospital; company empresa/negocio entreprise/société
+firma/betrieb/unternehmen empresa/negócio; association asociación/club association/club verein/klub associação/clube;
+school escuela/colegio école/lycée schule escola/colégio; workshop taller/fábrica atelier/usine werkstatt/fabrik
+oficina/fábrica; shop tienda/mercado magasin/boutique/épicerie laden/geschäft/markt loja/mercado/feira; office
+oficina/ayuntamiento/banco bureau/mairie/banque büro/amt/rathaus/bank escritório/prefeitura/banco; library biblioteca
+bibliothèque/ludothèque/médiathèque bibliothek/bücherei biblioteca; gym gimnasio gymnase turnhalle/fitnessstudio ginásio/academia;
+city ciudad/barrio/pueblo ville/quartier/commune stadt/viertel/gemeinde cidade/bairro; community comunidad/condominio
+copropriété/communauté gemeinschaft condomínio/comunidade; garden huerta/jardín jardin/potager garten horta/jardim; fleet flota
+flotte/parc flotte/fuhrpark frota; day día jour/journée tag dia; week semana semaine woche semana; month mes mois monat
+mês; year año an/année jahr ano; hour hora heure stunde/uhr hora; time tiempo temps zeit tempo; deadline plazo
+délai/échéance frist prazo; calendar calendario/agenda/planning calendrier/agenda/planning kalender/planung
+calendário/agenda; board tablero tableau tafel quadro; list lista/listado liste liste lista; report informe/reporte
+rapport/bilan bericht/auswertung/statistik relatório; overview resumen/panel aperçu/synthèse übersicht/überblick
+resumo/painel; page página/web page/site_web seite/webseite página/site; name nombre nom name nome; date fecha date
+datum data; price precio prix preis preço; phone teléfono/móvil téléphone/portable telefon/handy telefone/celular;
+state estado état/statut zustand/status estado/status/situação; excel excel excel excel excel; paper papel papier
+zettel/papier papel; delay retraso retard verspätung atraso; benefit ocurrencia envie idee ideia; way forma/manera/modo
+façon/manière weise/art/möglichkeit forma/maneira/modo; thing cosa/falta chose sache/bescheid/gegenstand coisa; bit
+parte/línea partie/ligne strecke parte/linha
 """
-# Little words (they tell the language; the first eight hold its articles), then nouns that are no records in
-# any.
+# Little words, which also tell the language: the English one, which gives the part of speech, and theirs.
 _LITTLE = """
-es el la los las un una unos unas de del y o en por para con que se su sus al es lo como cada cuando aquí más
- todo todas este
-fr le la les un une des de du et ou en par pour avec que se sa son ses au aux est il elle on nous chaque dans
- qui pas sur plus l d
-de der die das den dem des ein eine einen einem einer und oder in im mit für von zu zum zur auf ist sind wir
- sie wird werden bei
-pt o a os as um uma de do da dos das e ou em no na por para com que se seu sua ao é como cada quando não nós
- mais todos aos
-en the a an of and or in for with to is are we on by from our that their it each as at be can who when
-- aplicación app sistema herramienta clínica empresa semana día mes año hora agenda lista tabla calendario
- página web barrio ciudad línea fecha nombre precio excel teléfono móvil asociación escuela taller tienda
- oficina panel informe application logiciel outil semaine jour mois année heure quartier ville ligne date nom
- prix retour retard permanence association entreprise cabinet école atelier site tableau calendrier planning
- liste rapport anwendung werkstatt verein firma woche tag monat jahr uhr datum name preis kalender übersicht
- bericht tabelle stadt schule praxis büro system aplicativo ferramenta dia mês ano tabela calendário bairro
- cidade linha data nome preço telefone celular associação escola loja painel relatório vez forma tipo parte
- manera cosa façon chose weise sache möglichkeit estado estatus statut statu estoque online internet software
- programa programme programm
+es the=el/la/los/las/lo/al a=un/una some=unos/unas/algunos/algunas/varios/varias my=mi/mis our=nuestro/nuestra/nuestros/nuestras
+ their=su/sus each=cada/todo/toda/todos/todas this=este/esta/estos/estas/ese/esa of=de/del in=en for=para by=por with=con to=a
+ on=sobre from=desde between=entre until=hasta per=según and=y/e or=o/u but=pero/sino when=cuando because=porque if=si
+ who=quien/quienes that=que we=nosotros i=yo they=ellos/ellas/usted it=se/me/nos/le/les as=como is=es/son/está/están/fue/ser/hay/ha/han
+ must=debe/deben/puede/pueden/quiero/quiere/quieren/hemos need=necesitamos/necesita/necesito/queremos/tenemos/llevo
+ no=sin/ningún/ninguna/tampoco not=no/nunca now=ya/hola/aquí/también/más/muy/bien/además/hoy/siempre only=solo/sólo/solamente
+ small=pequeño/pequeña/nuevo/nueva/buen/gran/otro/otra
+fr the=le/la/les/l a=un/une some=des/plusieurs/quelques my=mon/ma/mes our=notre/nos their=son/sa/ses/leur/leurs
+ each=chaque/tout/toute/tous/toutes this=ce/cet/cette/ces of=de/du/d in=dans/en for=pour by=par with=avec to=à/au/aux on=sur
+ from=depuis between=entre until=jusque per=selon and=et or=ou but=mais when=quand/lorsque because=car/parce if=si/s who=qui
+ that=que/qu/dont we=nous i=je/j they=il/elle/ils/elles/on/vous it=se/me/y/lui/c as=comme is=est/sont/être/sera/était/a/ont
+ must=doit/doivent/peut/peuvent/veux/veut/veulent/faut/voudrait need=voulons/avons/voudrions/souhaitons/besoin/cherchons
+ no=sans/pas/aucun/aucune/ni/jamais not=ne/n now=déjà/bonjour/aussi/plus/très/bien/ici/toujours/puis only=seulement/uniquement
+ small=petit/petite/nouveau/nouvelle/bon/grand/grande/autre
+de the=der/die/das/den/dem/des a=ein/eine/einen/einem/einer/eines some=einige/mehrere my=mein/meine/meinen/meiner
+ our=unser/unsere/unseren/unserer/unserem their=ihr/ihre/ihren/ihrem/sein/seine/seinen each=jede/jeder/jedes/jeden/alle/allen/aller
+ this=diese/dieser/dieses/diesen of=von/vom in=in/im/ins for=für/um by=durch with=mit/samt to=zu/zum/zur on=auf/am/an
+ at=bei/beim/über/unter/vor from=aus/seit between=zwischen until=bis per=je/pro/nach and=und or=oder but=aber/sondern
+ when=wenn/sobald because=weil/damit/dass if=ob who=wer/welche/welcher that=was/welches we=wir i=ich they=er/sie/es/man
+ it=sich/uns/mich/ihnen/daraus as=als is=ist/sind/wird/werden/war/sei/hat/haben/wäre
+ must=soll/sollen/kann/können/muss/müssen/darf/dürfen/möchte/möchten/will need=brauchen/benötigen/wollen/suchen
+ no=kein/keine/keinen/keiner/keinem/ohne not=nicht/nie now=noch/schon/auch/moin/hallo/bitte/sehr/immer/dann/wieder/hier only=nur
+ small=klein/kleine/kleinen/neu/neue/neuen/schön/gut/gute/wichtig/kurze
+pt the=o/a/os/as a=um/uma some=uns/umas/alguns/algumas/vários/várias my=meu/minha/meus/minhas our=nosso/nossa/nossos/nossas
+ their=seu/sua/seus/suas each=cada/todo/toda/todos/todas this=este/esta/estes/estas/esse/essa of=de/do/da/dos/das
+ in=em/no/na/nos/nas/num/numa for=para by=por/pelo/pela/pelos/pelas with=com to=ao/à/aos/às on=sobre from=desde between=entre
+ until=até per=segundo and=e or=ou but=mas when=quando because=porque if=se who=quem that=que we=nós i=eu
+ they=eles/elas/você/ele/ela it=me/lhe as=como is=é/são/está/estão/foi/ser/há/tem/têm
+ must=deve/devem/deverá/pode/podem/quero/quer/querem need=precisamos/precisa/precisam/queremos/temos
+ no=sem/nenhum/nenhuma/nem not=não/nunca now=já/olá/aqui/também/mais/muito/bem/hoje/sempre only=só/somente/apenas
+ small=pequeno/pequena/novo/nova/bom/boa/grande/outro/outra
+"""
+# By language: letters and endings that only it has; endings of a verb in the third person plural, singular,
+# of an infinitive, of somebody who does something.
+_FORMS = """
+es [ñ¿¡]|ción(es)?$ [aeo]n$ [ae]$ [aei]r$ (dor|dora|ero|era|ista|ario|aria|nte)$
+fr [èœ]|eaux$ (ent|ont)$ [et]$ (er|ir|re)$ (eur|euse|trice|ier|ière|iste|ien|ienne)$
+de [äöüß] (en|ern|eln)$ t$ (en|ern|eln)$ ([^aeiou]er|erin|leiter|leiterin|kraft|eur)$
+pt [ãõ]|[áó]rios?$ [aeo]m$ [ae]$ [aeio]r$ (dor|dora|eiro|eira|ista|tor|tora|nte)$
+"""
+# Stems of verbs that mean something here.
+_VERBS = """
+reserve reserv réserv buch/de; lend prest prêt emprest verleih; borrow emprunt leih emprést; approve aprob aprov
+approuv valid genehm; see ver ven vê vee voir voi seh sieht; inspect inspec prüf contrôl kontroll; donate don spend
+doa; schedule planif agend plan marc program; need hab
 """
 # Stems of words that ask for a screen; plural endings and what they become.
 _STEMS = """
@@ -4197,16 +4290,11 @@ settings ajust config réglag paramèt einstell 设置 設定 إعداد
 dashboard resum panel tableau übersicht painel alert retard überfäll atras 赤 期限 لوحة
 """
 _PLURAL_ENDINGS = """
-es iones=ión ces=z res=r les=l des=d nes=n ses=s s=
+es iones=ión ces=z dores=dor tores=tor ales=al iles=il dades=dad nes=n s=
 fr eaux=eau aux=al s= x=
-pt ões=ão ães=ão ais=al éis=el res=r zes=z ns=m s=
-de innen=in ungen=ung ionen=ion heiten=heit keiten=keit schaften=schaft äume=aum ände=and äge=ag äte=ät en= e=
- er= n= s=
+pt ões=ão ães=ão ais=al éis=el dores=dor tores=tor ores=or zes=z ns=m s=
+de innen=in ungen=ung ionen=ion heiten=heit keiten=keit schaften=schaft en= n= e= er= s=
 """
-_AGENTS = "(dor|dora|ero|era|ario|aria|ista|eiro|eira|eur|euse|ier|ière|iste|aire|erin|leiter)$"
-_DENIALS = r"\b(no|sin|pas|sans|aucune?|jamais|kein\w*|nicht|ohne|não|sem|nem|nunca)\b"
-_FOREIGN_WORD = r"[^\W\d_]+(?:-[^\W\d_]+)*|[():,.]"
-_DENIED_ALL = r"nicht (nötig|benötigt|gebraucht|erforderlich|teil)|fuera de|hors |no (hace|es|son) |n'est pas"
 # Scripts: language, letters, what divides words beside other letters, what is cut off their ends, who is
 # somebody, what denies; $^ is nothing.
 _SCRIPTS = """
@@ -4233,118 +4321,157 @@ _SCRIPT_NOISE = """
 
 
 def _language(text: str) -> str:
-    """The language: by script where most letters are not Latin, else by the little words."""
+    """The language: by script where most letters are not Latin, else by little words and endings."""
     letters = len(re.findall(r"[^\W\d_]", text))
     for lang, script, *_ in _scripts():
         found = len(re.findall(f"[{script}]", text))
         if 2 * found > letters and (lang != "ja" or re.search("[\u3041-\u30fa]", text)):
             return lang
-    words = re.findall(r"[^\W\d_]+", text.lower())
-    english = _tables()["part"]
-    votes = {"en": sum(word in english for word in words)}  # "no", "as", "do" are English first
-    for lang in _concepts():
-        votes[lang] = sum(word in _little()[lang] and word not in english for word in words)
+    words, tables = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", text.lower()), _tables()
+    votes = {"en": sum(word in tables["part"] for word in words)}  # "no", "as", "do" are English first
+    known = {*tables["part"], *tables["verb"], *tables["class"], *archetypes()}
+    words = [word for word in words if not {word, _singular(word)} & known]
+    for lang, little in _little().items():
+        own, nouns = _forms()[lang][0], _glossaries()[lang]
+        votes[lang] = sum(w in little or w in nouns or w[:-1] in nouns or bool(re.search(own, w)) for w in words)
     return max(votes, key=lambda lang: votes[lang])
+
+
+def _rows(table: str) -> list[str]:
+    """The rows of a table; a line that starts with a space goes on."""
+    return table.replace("\n ", " ").strip().splitlines()
+
+
+@once
+def _forms() -> Mapping[str, Sequence[str]]:
+    return {lang: rest for lang, *rest in (row.split() for row in _rows(_FORMS))}
+
+
+@once
+def _endings() -> Mapping[str, Sequence[Sequence[str]]]:
+    return {lang: [pair.split("=") for pair in rest] for lang, *rest in map(str.split, _rows(_PLURAL_ENDINGS))}
 
 
 @once
 def _scripts() -> Sequence[Sequence[str]]:
-    return [row.split(" ") for row in _SCRIPTS.replace("\n ", " ").strip().splitlines()]
+    return [row.split(" ") for row in _rows(_SCRIPTS)]
 
 
 @once
-def _little() -> Mapping[str, Sequence[str]]:
-    rows = (row.split() for row in _LITTLE.replace("\n ", " ").strip().splitlines())
-    return {row[0]: row[1:] for row in rows}
+def _little() -> Mapping[str, Mapping[str, str]]:
+    """By language, the English of a little word."""
+    rows = (row.split() for row in _rows(_LITTLE))
+    pairs = {lang: (pair.split("=") for pair in row) for lang, *row in rows}
+    return {lang: {w: one for one, many in row for w in many.split("/")} for lang, row in pairs.items()}
 
 
 @once
-def _concepts() -> Mapping[str, Mapping[str, tuple[str, bool]]]:
-    """By language: what a noun (singular) is in English, and whether it is somebody of the staff."""
-    tables: dict[str, dict[str, tuple[str, bool]]] = {lang: {} for lang in ("es", "fr", "de", "pt")}
-    staff = False
+def _glossaries() -> Mapping[str, Mapping[str, str]]:
+    """By language, the English of a noun in the singular."""
+    tables: dict[str, dict[str, str]] = {lang: {} for lang in ("es", "fr", "de", "pt")}
     for row in _CONCEPTS.split(";"):
         english, *columns = row.split()
-        staff = staff or english == "roles"
         for lang, words in zip(tables, columns):
             for word in words.split("/"):
-                tables[lang].setdefault(word.replace("_", " "), (english.replace("_", " "), staff))
+                tables[lang].setdefault(word.replace("_", " "), english.replace("_", " "))
     return tables
 
 
-def _known_form(word: str, lang: str) -> tuple[str, str, bool]:
-    """Of a foreign noun: singular, English name or "", whether it is staff; German compounds by their end."""
-    table = _concepts()[lang]
-    rows = (row.split() for row in _PLURAL_ENDINGS.replace("\n ", " ").strip().splitlines())
-    pairs = next([pair.split("=") for pair in row[1:]] for row in rows if row[0] == lang)
-    head, *rest = word.split(" ")
-    forms = [" ".join([head[: -len(many)] + one, *rest]) for many, one in pairs if head.endswith(many)]
-    forms.insert(0, word)
-    ends = [(form, known) for form in forms for known in table if lang == "de" and form.endswith(known[1:])]
-    ends = sorted((end for end in ends if len(end[1]) > SHORT_WORD_CHARS), key=lambda end: -len(end[1]))
-    for form, known in [*((form, form) for form in forms if form in table), *ends]:
-        return (form, *table[known])
-    return (forms[1] if len(forms) > 1 and lang != "de" else word), "", False
+def _known_form(word: str, lang: str) -> tuple[str, str]:
+    """The singular of a foreign noun and its English, or itself; a German compound by its end."""
+    table, (head, *rest) = _glossaries()[lang], word.split(" ")
+    pairs = [(many, one) for many, one in _endings()[lang] if head.endswith(many)]
+    forms = [word, *(" ".join([head[: -len(many)] + one, *rest]) for many, one in pairs)]
+    changes = ("a$=o", "ora$=or", "trice$=teur", "euse$=eur", "e$=", "in$=", "ä=a", "ö=o", "ü=u")
+    ways = [*forms, *(re.sub(*change.split("="), form) for change in changes for form in forms)]
+    known = next((form for form in ways if form in table), "")
+    if known or lang != "de":
+        regular = forms[1] if len(forms) > 1 and head.endswith(("s", "x")) else word
+        return (known or regular), table.get(known, regular)
+    ends = [(way, end) for way in ways for end in table if way.endswith(end) and len(end) >= SHORT_WORD_CHARS]
+    form, end = max(ends, key=lambda pair: len(pair[1]), default=(word, ""))
+    return form, f"{form[: -len(end)]} {table[end]}" if end else form
 
 
-def _read_other(text: str, lang: str) -> _Reader:
-    """A reader filled from a brief in another language than English."""
-    reader = _Reader()
-    for clause in _clauses(text):
-        reader.because, low = clause.text[:BECAUSE_MAX_CHARS], clause.text.lower()
-        for kind, *stems in (row.split() for row in _STEMS.replace("\n ", " ").strip().splitlines()):
-            if any(stem in low for stem in stems):
-                reader.signals.setdefault(kind, (reader.because, ""))
-        for part in re.split(r"[;!?]|,? (?:pero|mais|aber|mas|sondern) ", clause.text):
-            (_read_words if lang in _concepts() else _read_script)(reader, part, lang)
-    return reader
+def _foreign_plural(word: str, lang: str) -> str:
+    """The plural of a foreign noun, as far as a rule gives it."""
+    pairs = [(one, many) for many, one in _endings()[lang] if one and word.endswith(one)]
+    one, many = pairs[0] if pairs else ("", "" if lang == "de" or word.endswith(("s", "x")) else "s")
+    return word if " " in word else word[: len(word) - len(one)] + many
 
 
-def _read_words(reader: _Reader, text: str, lang: str) -> None:
-    """Spanish, French, German, Portuguese: nouns known, or given away by an article, a list, a capital."""
-    words, little = re.findall(_FOREIGN_WORD, text), _little()[lang]
-    deny = re.search(_DENIALS, text.lower())
-    denied = len(re.findall(_FOREIGN_WORD, text[: deny.start()])) if deny else len(words)
-    denied = 0 if re.search(_DENIED_ALL, text.lower()) else denied
-    noise = {*little, *_little()["-"]}
-    inside, skip = False, 0
-    for n, word in enumerate(words):
-        inside = (inside or word == "(") and word != ")"
-        low = word.lower()
-        dull = low in noise or (lang == "de" and low.endswith(("verein", "system")))
-        if inside or n < skip or len(low) < DRAFT_NAME_WORDS or dull:
-            continue
-        linked = [w.lower() for w in words[n + 1 : n + 3]]
-        name, english, staff = _known_form(low, lang)
-        if len(linked) > 1 and linked[0] in ("de", "do", "da", "d") and linked[1] not in noise:
-            whole = _known_form(" ".join([low, *linked]), lang)
-            name, english, staff = whole if whole[1] else (name, english, staff)
-            skip = n + 3 if whole[1] else 0
-        before = words[n - 1].lower() if n else ""
-        capital = lang == "de" and n > 0 and word[0] != low[0]
-        listed = before in (",", ":") and (
-            not linked or linked[0] in (*",.", "e", "y", "et", "und", "em", "en")
-        )
-        guessed = capital or listed or (before in little[:8] and low.endswith(("s", "x")))
-        _note(reader, (name, english, staff), word, guessed=guessed, denied=n >= denied, first=n < 2)
+def _foreign_tokens(text: str, lang: str) -> list[_Token]:
+    """The words of a Spanish, French, German or Portuguese sentence, in the terms of the English reader.
+
+    Little words become English ones; a noun has its English as base, where that is known.
+    """
+    text = re.sub("(?i)e[nm] (cours|curso|andamento)\b", " ", re.sub("(?i)en tant qu[e']", "comme", text))
+    words = re.findall(_BRIEF_WORD, re.sub("['’]", " ", text))
+    little, agents = _little()[lang], _forms()[lang][-1]
+    tokens = [_Token(little.get(word.lower(), word)) for word in words]
+    for n, (token, word) in enumerate(zip(tokens, words)):
+        plain = "#" if word[0].isdigit() else token.tag or ("V" if word.lower() in little else word)
+        token.tag = "?" if word.lower() not in little and word[0].isalpha() else plain
+    for n, token in enumerate(tokens):
+        if token.tag == "?":
+            token.tag = _foreign_part(tokens, n, lang)
+        elif token.low == "of" and n and tokens[n - 1].tag == "V":
+            token.tag = "D"
+        if token.tag == "N":
+            _name_noun(tokens[n : n + 3], words[n : n + 3], lang)
+        elif token.tag in ("V", "A", "G"):
+            stems = (row.split() for row in _VERBS.split(";"))
+            meant = (verb for verb, *all_ in stems if token.low.startswith(tuple(all_)))
+            token.base = next(meant, token.base)
+            token.tag = "V" if token.tag == "A" and token.base in _tables()["deeds"] else token.tag
+    for n, token in enumerate(tokens):
+        after = [one.tag for one in tokens[n + 1 : n + 4] if one.tag != "A"]
+        acts = after[:1] == ["V"] and bool({*after[1:2]} & {"D", "N", "J", "#", "R"})
+        unknown = token.tag == "N" and token.base == token.one and token.base not in archetypes()
+        token.person = token.person or (unknown and (acts or bool(re.search(agents, token.one))))
+    return tokens
 
 
-def _note(
-    reader: _Reader, form: tuple[str, str, bool], word: str, *, guessed: bool, denied: bool, first: bool
-) -> None:
-    """What one foreign noun (singular, English name or "", staff; `first` in its clause) adds."""
-    name, english, staff = form
-    acts = _is_person(english) or (not english and bool(re.search(_AGENTS, name)))
-    if denied and (english or guessed):
-        reader.blocked.setdefault(name, "the brief says that it is not wanted")
-    elif staff or english == "volunteer" or (first and acts):
-        reader.roles.setdefault(name, _Role(name, name, reader.because, [], []))
-    if denied or staff or not (english or guessed):
+def _name_noun(tokens: list[_Token], words: list[str], lang: str) -> None:
+    """Names a noun; "orden de trabajo" is one where it is known or where it is somebody ("chef de chantier")."""
+    noun, joined = tokens[0], len(tokens) > 1 and tokens[1].low == "of" and words[2:]
+    noun.one, noun.base = _known_form(noun.low, lang)
+    noun.plural = noun.low if noun.low != noun.one else _foreign_plural(noun.one, lang)
+    noun.person = noun.base != noun.one and _is_person(noun.base.split(" ")[-1])
+    if not joined or tokens[2].tag != "?":
         return
-    thing = reader._mention(name, name, False, _DEED if english else _SPARE)
-    thing.gloss = english or name
-    thing.kind = find_archetype(english or "~", person=_is_person(english))
-    thing.plural = word.lower() if word.lower() != name else name
+    rest = f" {words[1]} {words[2]}".lower()
+    one, base = _known_form(noun.low + rest, lang)
+    if base != one or noun.base == "manager":
+        noun.one, noun.base = (one, base) if base != one else (noun.one + rest, f"{words[2].lower()} {noun.base}")
+        noun.low, noun.plural = noun.low + rest, noun.plural + rest
+        tokens[1].tag = tokens[2].tag = "A"
+
+
+def _foreign_part(tokens: list[_Token], n: int, lang: str) -> str:
+    """N noun, V verb, J or A adjective for an unknown foreign word, by its ending and its neighbours."""
+    _, plural, single, infinitive, _ = _forms()[lang]
+    near, after = tokens[max(0, n - LOOK_BACK_WORDS) : n], tokens[n + 1] if n + 1 < len(tokens) else _Token("")
+    low, _, clitic = tokens[n].low.partition("-")
+    before = next((token for token in reversed(near) if token.tag != "A"), _Token(""))
+    led, verb = before.tag in ("D", "J", "#", "I"), bool(re.search(f"{plural}|{single}", low))
+    object_next = clitic or after.tag in ("D", "#") or (after.tag == "?" and after.low[-1] in "sx")
+    if lang == "de":
+        if tokens[n].text != tokens[n].low:
+            return "N"
+        cased = any(token.text[:1].isupper() for token in tokens[n : n + LOOK_BACK_WORDS])
+        final = after.tag not in ("?", "D") and any(token.tag == "X" for token in near)
+        verb_tag = "G" if final and re.search(plural, low) else "V" if verb else "A"
+        return "J" if led and cased else "N" if led or not (cased or n) else verb_tag
+    if re.search(infinitive, low) and before.tag not in ("D", "J", "#", "N") and before.low != "as":
+        return "V"
+    if before.tag in ("R", "X") or (before.low == "not" and verb) or (n == 0 and re.search("mos$", low)):
+        return "V"
+    if before.tag == "N":
+        acts = before.many if re.search(plural, low) else verb and object_next and not before.many
+        return "V" if acts and (before.many or any(t.tag == "D" for t in near[-3:])) else "A"
+    acted = before.tag in (",", "C") and any(token.tag == "V" for token in near)
+    return "V" if acted and verb and object_next else "N"
 
 
 def _read_script(reader: _Reader, text: str, lang: str) -> None:
@@ -4356,7 +4483,7 @@ def _read_script(reader: _Reader, text: str, lang: str) -> None:
             if len(word) < 2 or word in _SCRIPT_NOISE.split() or len(word) > DRAFT_ID_CHARS:
                 continue
             if re.search(deny, part):
-                reader.blocked.setdefault(word, "the brief says that it is not wanted")
+                reader.blocked.setdefault(word, word)
             elif re.search(somebody, word):
                 reader.roles.setdefault(word, _Role(word, word, reader.because, [], []))
             else:
@@ -4529,7 +4656,7 @@ class _Plan(Row):
 
 def _make_plan(reading: _Reading) -> _Plan:
     things = reading.things
-    for thing, name in zip(things, _short_ids([t.gloss for t in things], "record")):
+    for thing, name in zip(things, _short_ids([t.name for t in things], "record")):
         thing.id = name
     ranks = [(thing.kind.name not in _PARTIES, thing.weight) for thing in things]
     lead = ranks.index(max(ranks))

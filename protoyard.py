@@ -3712,7 +3712,11 @@ class _Reader:
             end = n + 1
             while end < len(tokens) and tokens[end].tag in ("J", "#", "N") and not tokens[end - 1].owns:
                 end += 1
-            self._on_phrase(tokens[n:end], [t for t in tokens[end : end + 4] if t.tag != "A"], before)
+            after = [token for token in tokens[end : end + DRAFT_STEP_FIELDS * 2] if token.tag != "A"]
+            skipped = [token.tag in ("D", "J", "#", "N") for token in after[1:]]
+            if tokens[end - 1].person and after and after[0].tag == "I" and skipped[:1] == [True]:
+                after = after[1 + (skipped + [False]).index(False) :]  # "the nurse on duty approves"
+            self._on_phrase(tokens[n:end], after, before)
             return end
         if token.text in ("(", "["):
             return self._on_bracket(tokens, n)
@@ -3794,12 +3798,14 @@ class _Reader:
             return
         tags = [token.tag for token in after[:2]]
         enabled = noun.person and tags == ["I", "V"] and after[0].low == "to" and self.preposition != "to"
-        acts = tags[:1] in (["V"], ["X"], ["-"]) or enabled
+        led = self.preposition not in ("", "as", "per") and bool(self.subjects)
+        acts = not led and (tags[:1] in (["V"], ["X"], ["-"]) or enabled)
         joined = _is("joining", before.low)
         if acts:
             self.subjects = [*(self.subjects if joined else []), noun]
-            self.verb, self.preposition = "", "per" if self.preposition == "per" else ""
-        elif joined or not self.verb:
+            self.verb, kept = "", self.preposition in ("per", "as")
+            self.preposition = self.preposition if kept else ""
+        elif not led and (joined or not self.verb):
             self.subjects = [*self.subjects, noun][-2:] if noun.person else []
         context = self.preposition or ("object" if self.verb else "list")
         context = "subject" if acts and context != "as" else context
@@ -4382,15 +4388,16 @@ def _known_form(word: str, lang: str) -> tuple[str, str]:
     table, (head, *rest) = _glossaries()[lang], word.split(" ")
     pairs = [(many, one) for many, one in _endings()[lang] if head.endswith(many)]
     forms = [word, *(" ".join([head[: -len(many)] + one, *rest]) for many, one in pairs)]
-    changes = ("a$=o", "ora$=or", "trice$=teur", "euse$=eur", "e$=", "in$=", "ä=a", "ö=o", "ü=u")
-    ways = [*forms, *(re.sub(*change.split("="), form) for change in changes for form in forms)]
+    forms += [form.translate(str.maketrans("äöü", "aou")) for form in forms if lang == "de"]
+    regular = forms[1] if len(forms) > 1 and head.endswith(("s", "x", "innen")) else word
+    genders = ("$=", "a$=o", "ora$=or", "trice$=teur", "euse$=eur", "e$=", "in$=")
+    ways = [re.sub(*change.split("="), form) for change in genders for form in forms]
     known = next((form for form in ways if form in table), "")
     if known or lang != "de":
-        regular = forms[1] if len(forms) > 1 and head.endswith(("s", "x")) else word
-        return (known or regular), table.get(known, regular)
+        return (known if known in forms else regular), table.get(known, regular)
     ends = [(way, end) for way in ways for end in table if way.endswith(end) and len(end) >= SHORT_WORD_CHARS]
     form, end = max(ends, key=lambda pair: len(pair[1]), default=(word, ""))
-    return form, f"{form[: -len(end)]} {table[end]}" if end else form
+    return (form if form in forms else regular), f"{form[: -len(end)]} {table[end]}" if end else form
 
 
 def _foreign_plural(word: str, lang: str) -> str:
@@ -4463,13 +4470,14 @@ def _foreign_part(tokens: list[_Token], n: int, lang: str) -> str:
         final = after.tag not in ("?", "D") and any(token.tag == "X" for token in near)
         verb_tag = "G" if final and re.search(plural, low) else "V" if verb else "A"
         return "J" if led and cased else "N" if led or not (cased or n) else verb_tag
-    if re.search(infinitive, low) and before.tag not in ("D", "J", "#", "N") and before.low != "as":
+    known = _known_form(low, lang)[0] in _glossaries()[lang]
+    if re.search(infinitive, low) and not known and before.tag not in ("D", "J", "#", "N") and before.low != "as":
         return "V"
     if before.tag in ("R", "X") or (before.low == "not" and verb) or (n == 0 and re.search("mos$", low)):
         return "V"
     if before.tag == "N":
         acts = before.many if re.search(plural, low) else verb and object_next and not before.many
-        return "V" if acts and (before.many or any(t.tag == "D" for t in near[-3:])) else "A"
+        return "V" if acts and (before.many or any(t.tag == "D" for t in near[-SHORT_WORD_CHARS:])) else "A"
     acted = before.tag in (",", "C") and any(token.tag == "V" for token in near)
     return "V" if acted and verb and object_next else "N"
 

@@ -3485,11 +3485,12 @@ def _part_of(tokens: list[_Token], n: int, before: _Token, after: _Token) -> str
     commanded = token.tag == "J" and (after.tag in ("D", "R") or before.many)
     if token.low in _tables()["verb"] and not token.owns and (commanded or not token.tag):
         return _verb_tag(tokens, n, after)
-    if token.tag:
-        return "N" if token.text == "IT" else token.tag
+    if token.tag or after.low == "than":
+        return "N" if token.text == "IT" else token.tag or "J"
     acts = token.low.endswith("s") != (before.many or before.low in ("they", "we", "you", "i"))
     object_next = after.tag == "D" or (before.many and (after.tag == "J" or after.low.endswith("s")))
     subject = before.tag == "R" or (before.tag == "N" and (_is_person(before.base) or _opener(tokens, n)))
+    object_next = object_next or (before.tag == "R" and after.low in ("", ".", ",", "and", "so"))
     if acts and subject and object_next and (before.tag == "R" or _is_person(before.base) or not before.many):
         return "V"  # an unknown word between a subject and an object: what it does
     return "A" if token.low.endswith("ly") and not _is("-ly", token.low) else "N"
@@ -3657,13 +3658,16 @@ class _Thing:
 
 
 class _Role(Row):
-    """Somebody who uses the product: verbs of what they do (base form), names of the things they do it to."""
+    """Somebody who uses the product: verbs of what they do (base form), names of the things they do it to;
+    `limits`: those of which the brief says "only".
+    """
 
     name: str
     label: str
     because: str
     verbs: list[str]
     things: list[str]
+    limits: list[str]
 
 
 # How surely a noun phrase is a record: by where it stands, times by its form, plus what the library knows of
@@ -3701,7 +3705,7 @@ class _Reader:
     def _clause(self) -> None:
         """A new clause: no verb, no preposition, nobody acting; a negation ends."""
         self.verb = self.preposition = self.form = ""
-        self.speaker = False
+        self.speaker = self.only = False
         self.subjects: list[_Noun] = []
         self.actors: list[_Role] = []
         self.negated = self.always
@@ -3724,6 +3728,7 @@ class _Reader:
             self._on_verb(token, before)
         elif token.tag == "A":
             self._signal(token.low, self.last)
+            self.only = self.only or (token.low == "only" and bool(self.subjects or self.actors))
         elif token.tag == "I":
             such = (token.low, before.low) == ("as", "such") or token.low == "like"
             self.preposition = "example" if such else token.low
@@ -3787,7 +3792,7 @@ class _Reader:
         unknown = noun.form != "plural" and not known
         if self.negated or self._sells(noun) or not (noun.person or (human and unknown)):
             return []
-        return [self.roles.setdefault(noun.name, _Role(noun.name, noun.label, self.because, [], []))]
+        return [self.roles.setdefault(noun.name, _Role(noun.name, noun.label, self.because, [], [], []))]
 
     def _sells(self, noun: _Noun) -> bool:
         return "shall" in self.because and _is("vendors", noun.head)
@@ -3873,6 +3878,7 @@ class _Reader:
             self._imply(parent)
         for role in self.actors if context == "object" else ():
             role.things.append(noun.name)
+            role.limits.extend([noun.name] if self.only else [])
         self.last = noun.name
 
     def _on_class(self, noun: _Noun, kind: str) -> None:
@@ -4044,6 +4050,16 @@ def _merge(things: list[_Thing]) -> list[_Thing]:
     return things
 
 
+def _absorbed(short: _Role, roles: Sequence[_Role]) -> bool:
+    """Whether a role is the one compound that it ends ("officer", "health officer"), which then takes it up."""
+    longer = [role for role in roles if role.name.endswith(f" {short.name}")]
+    for role in longer if len(longer) == 1 else ():
+        role.verbs.extend(short.verbs)
+        role.things.extend(short.things)
+        role.limits.extend(short.limits)
+    return len(longer) == 1
+
+
 def _choose(reader: _Reader, text: str, left_out: list[dict[str, str]]) -> list[_Thing]:
     """The strongest things, in the order of the brief; why others are left out goes to `left_out`."""
     things = _merge([thing for thing in reader.things.values() if thing.name not in reader.blocked])
@@ -4082,11 +4098,21 @@ def _title(text: str, things: Sequence[_Thing]) -> str:
     words = re.findall(r"[^\W_][\w'’&/-]*|&", head[0]) if head else []
     tags = [token.tag for token in _tokens(" ".join(words))]
     named = len(words) <= DRAFT_TITLE_WORDS and not {"R", "X", "D"} & set(tags) and "V" not in tags[1:]
+    named = named and [_class_of(word.lower()) for word in words] != ["filler"]
     command = tags[:1] == ["V"] and _class_of(words[-1].lower()) != "product"
     name = " ".join(words) if named and not command else ""
     name = name.lower() if name.isupper() and len(words) > 1 else name
-    name = name or " & ".join(thing.plural for thing in things[:2])
-    return capitalised(name)[:DRAFT_TITLE_CHARS].strip()
+    records = [thing for thing in things if not (thing.person or thing.kind.name in _PARTIES)] or things
+    of = [(of, one) for one in records for of in records if of.name == one.kind.fields[0].target != one.name]
+    of = [(of.label, one.plural) for of, one in of if of.name == of.label and " " not in of.label + one.label]
+    name = name or next(map(" ".join, of), "") or " & ".join(thing.plural for thing in records[:2])
+    return _whole_words(capitalised(name), DRAFT_TITLE_CHARS)
+
+
+def _whole_words(text: str, limit: int) -> str:
+    """The words of `text` that fit into so many characters; a part of the first one where that is longer."""
+    fits = text[: limit + 1].rsplit(" ", 1)[0] if len(text) > limit else text
+    return fits[:limit].strip()
 
 
 _AMOUNT = r"""(?x)
@@ -4138,7 +4164,7 @@ def _read_brief(brief: str) -> _Reading:
     _settle(reader.things.values(), text)
     things = _choose(reader, text, left_out)
     roles = [role for role in reader.roles.values() if role.name not in reader.blocked]
-    roles = [role for role in roles if not any(role.name.endswith(f" {other.name}") for other in roles)]
+    roles = [role for role in roles if not _absorbed(role, roles)]
     direction = "rtl" if lang in ("ar", "he") else "ltr"
     found = (things, roles[:DRAFT_ROLES_MAX], reader.signals, _settings_of(text), left_out)
     return _Reading(lang, direction, _title(text, things), *found, _currency(text))
@@ -4493,7 +4519,7 @@ def _read_script(reader: _Reader, text: str, lang: str) -> None:
             if re.search(deny, part):
                 reader.blocked.setdefault(word, word)
             elif re.search(somebody, word):
-                reader.roles.setdefault(word, _Role(word, word, reader.because, [], []))
+                reader.roles.setdefault(word, _Role(word, word, reader.because, [], [], []))
             else:
                 listed = word != piece or part.strip() == piece
                 reader._mention(word, word, False, _DEED if listed else _SPARE).plural = word
@@ -4909,19 +4935,28 @@ def _screens(plan: _Plan, letter: str) -> list[dict[str, Any]]:
 
 
 def _role(plan: _Plan, role: _Role, name: str) -> dict[str, Any]:
-    """A role; one that only looks may change nothing, one that looks and decides may edit."""
+    """A role; one that only looks may change nothing, one that looks and decides may edit; one that the brief
+    limits sees the screens of what it deals with.
+    """
     looks = bool(role.verbs) and all(_is("reading", verb) for verb in role.verbs)
     decides = bool(role.verbs) and all(_is("reading", verb) or _is("deciding", verb) for verb in role.verbs)
     rights = {"rights": []} if looks else {"rights": ["edit"]} if decides else {}
-    return {"id": name, "label": capitalised(role.label)[:LABEL_MAX_CHARS], "because": role.because, **rights}
+    allowed = _dealt_with(plan, role) if role.limits else []
+    seen = [f"{one['id']}_{kind}" for one in allowed for kind in ("list", "detail", "form")]
+    label = capitalised(role.label)[:LABEL_MAX_CHARS]
+    return {"id": name, "label": label, "because": role.because, **({"screens": seen} if seen else {}), **rights}
+
+
+def _dealt_with(plan: _Plan, role: _Role) -> list[dict[str, Any]]:
+    """The entities that a role deals with, in the order of the brief."""
+    by_name = {thing.name: entity for thing, entity in zip(plan.reading.things, plan.entities)}
+    return [by_name[name] for name in dict.fromkeys(role.things) if name in by_name]
 
 
 def _flow(plan: _Plan, role: _Role | None, name: str) -> dict[str, Any]:
     """A journey: the list of what the role deals with, the form if it makes records, one record."""
     verbs = role.verbs if role else []
-    by_name = {thing.name: entity for thing, entity in zip(plan.reading.things, plan.entities)}
-    dealt_with = [by_name[name] for name in (role.things if role else ()) if name in by_name]
-    entity = [*dealt_with, plan.ranked[0]][0]
+    entity = [*(_dealt_with(plan, role) if role else ()), plan.ranked[0]][0]
     one, many = _inside(entity["label"]), _inside(entity["plural"])
     decided = next((verb for verb in verbs if _is("deciding", verb)), "")
     steps = [("list", f"Look through {many}")]
@@ -4932,6 +4967,8 @@ def _flow(plan: _Plan, role: _Role | None, name: str) -> dict[str, Any]:
     doing = f"{decided or verbs[0]} {many}" if verbs else many
     label = f"{capitalised(role.label)}: {doing}" if role else entity["plural"]
     stations = [{"screen": f"{entity['id']}_{kind}", "hint": hint[:LABEL_MAX_CHARS]} for kind, hint in steps]
+    for record in entity.get("records", ())[:1]:
+        stations[-1]["record"] = record["id"]
     whose = {"role": name} if role else {}
     return {"id": f"{name}_flow", "label": label[:LABEL_MAX_CHARS], **whose, "steps": stations}
 
@@ -4997,7 +5034,7 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
     plan = _make_plan(reading)
     if seed is None:
         seed = int.from_bytes(hashlib.sha256(brief.encode("utf-8", "replace")).digest()[:4], "big") & SEED_MAX
-    slug = _ascii(reading.title).replace(" ", "-")[:DRAFT_SLUG_CHARS].strip("-") or "prototype"
+    slug = _whole_words(_ascii(reading.title), DRAFT_SLUG_CHARS).replace(" ", "-") or "prototype"
     letters = VARIANT_LETTERS[:variants]
     blueprints = tuple(copy.deepcopy(_blueprint(plan, letter, seed, brief)) for letter in letters)
     warnings = () if reading.roles else ("The brief names nobody who uses it: there are no roles.",)

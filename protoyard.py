@@ -3040,6 +3040,88 @@ place|requested,confirmed, done,no-show|c;
 ~|~person|person|name email phone since^ notes*|active,away,left|;
 ~|~|circle|name owner! category() created_on^ notes*|new,active,done|
 """
+# The commonest words of fields and states in English, Spanish, French, German, Portuguese.
+_TERMS = """
+title|título|titre|titel|título;number|número|numéro|nummer|número;reference|referencia|référence|kennung|referência;
+kind|clase|genre|art|espécie;category|categoría|catégorie|kategorie|categoria;description|descripción|description|beschreibung|descrição;
+notes|notas|remarques|notizen|notas;remarks|observaciones|observations|bemerkungen|observações;email|correo|e-mail|e-mail|e-mail;
+status|estado|statut|status|situação;owner|responsable|responsable|zuständig|responsável;place|lugar|lieu|ort|local;
+location|ubicación|emplacement|standort|localização;value|valor|valeur|wert|valor;duration|duración|durée|dauer|duração;
+quantity|cantidad|quantité|menge|quantidade;amount|importe|montant|betrag|valor;total|total|total|summe|total;
+starts at|empieza|début|beginn|início;ends at|termina|fin|ende|término;starts on|desde|à partir du|ab|a partir de;
+ends on|hasta|jusqu'au|bis|até;from|desde|du|von|de;to|hasta|au|bis|até;due date|vence el|échéance|fällig am|vence em;
+due on|vence el|échéance|fällig am|vence em;due back|devolver el|retour prévu|rückgabe bis|devolver até;
+out on|prestado el|sorti le|ausgeliehen am|emprestado em;returned on|devuelto el|rendu le|zurück am|devolvido em;
+planned for|previsto para|prévu pour|geplant für|previsto para;requested by|pedido por|demandé par|angefragt von|pedido por;
+received at|recibido el|reçu le|eingegangen am|recebido em;created on|creado el|créé le|angelegt am|criado em;
+issue date|emitida el|date d'émission|ausgestellt am|emitida em;paid on|pagado el|payé le|bezahlt am|pago em;
+paid|pagado|payé|bezahlt|pago;priority|prioridad|priorité|priorität|prioridade;severity|gravedad|gravité|schwere|gravidade;
+assignee|asignado a|confié à|zugewiesen an|atribuído a;approver|aprueba|approbateur|freigabe|aprova;requester|solicitante|demandeur|anfragende Person|solicitante;
+reported by|notificado por|signalé par|gemeldet von|relatado por;occurred at|ocurrió el|survenu le|geschehen am|ocorreu em;
+with|con|avec|bei|com;about|sobre|concerne|betrifft|sobre;author|autor|auteur|verfasst von|autor;reason|motivo|motif|grund|motivo;
+purpose|finalidad|but|zweck|finalidade;outcome|desenlace|issue|ausgang|desfecho;score|puntuación|note|punkte|pontuação;
+rating|valoración|évaluation|bewertung|avaliação;since|desde|depuis|seit|desde;joined|alta|adhésion|beitritt|adesão;
+skills|habilidades|compétences|fähigkeiten|habilidades;availability|disponibilidad|disponibilité|verfügbarkeit|disponibilidade;
+capacity|capacidad|capacité|plätze|capacidade;weight|peso|poids|gewicht|peso;size|tamaño|taille|größe|tamanho;
+version|versión|version|version|versão;serial no|número de serie|numéro de série|seriennummer|número de série;model|modelo|modèle|modell|modelo;
+species|especie|espèce|tierart|espécie;breed|raza|race|rasse|raça;born on|nacimiento|né le|geboren am|nascimento;
+ordered at|pedido el|commandé le|bestellt am|pedido em;items|artículos|articles|positionen|itens;deliver by|entregar el|livrer le|liefern bis|entregar até;
+problem|problema|problème|problem|problema;cost|coste|coût|kosten|custo;estimate|estimación|estimation|schätzung|estimativa;
+people|personas|personnes|personen|pessoas;booked by|reservado por|réservé par|gebucht von|reservado por;person|persona|personne|person|pessoa;
+item|objeto|objet|gegenstand|objeto;borrower|prestatario|emprunteur|ausgeliehen an|quem pegou;unit|unidad|unité|einheit|unidade;
+new|nuevo|nouveau|neu|novo;active|activo|actif|aktiv|ativo;done|hecho|terminé|erledigt|concluído;open|abierto|ouvert|offen|aberto;
+closed|cerrado|clôturé|geschlossen|encerrado;draft|borrador|brouillon|entwurf|rascunho;planned|planificado|prévu|geplant|planejado;
+scheduled|programado|programmé|angesetzt|agendado;requested|solicitado|demandé|angefragt|solicitado;confirmed|confirmado|confirmé|bestätigt|confirmado;
+approved|aprobado|approuvé|genehmigt|aprovado;declined|rechazado|refusé|abgelehnt|recusado;rejected|rechazado|rejeté|abgelehnt|rejeitado;
+cancelled|cancelado|annulé|storniert|cancelado;completed|completado|terminé|abgeschlossen|concluído;in progress|en curso|en cours|in Arbeit|em andamento;
+overdue|vencido|en retard|überfällig|atrasado;due|pendiente|dû|fällig|pendente;paused|en pausa|en pause|pausiert|em pausa;
+available|disponible|disponible|verfügbar|disponível;reserved|reservado|réservé|reserviert|reservado;out|prestado|sorti|ausgeliehen|emprestado;
+on loan|prestado|prêté|verliehen|emprestado;returned|devuelto|rendu|zurückgegeben|devolvido;in repair|en reparación|en réparation|in Reparatur|em reparo;
+retired|retirado|retiré|ausgemustert|retirado;lost|perdido|perdu|verloren|perdido;arrived|llegado|arrivé|angekommen|chegou;
+no-show|no presentado|non présenté|nicht erschienen|não compareceu;received|recibido|reçu|eingegangen|recebido;assigned|asignado|attribué|zugewiesen|atribuído;
+resolved|resuelto|résolu|gelöst|resolvido;reported|notificado|signalé|gemeldet|relatado;investigating|en estudio|en examen|in Prüfung|em análise;
+passed|superado|réussi|bestanden|passou;failed|fallido|échoué|durchgefallen|reprovado;sent|enviado|envoyé|versandt|enviado;
+accepted|aceptado|accepté|angenommen|aceito;expired|caducado|expiré|abgelaufen|expirado;pending|pendiente|en attente|ausstehend|pendente;
+left|baja|parti|ausgetreten|saiu;away|ausente|absent|abwesend|ausente;free|libre|libre|frei|livre;occupied|ocupado|occupé|belegt|ocupado;
+out of order|averiado|en panne|defekt|com defeito;in service|en servicio|en service|in Betrieb|em serviço;out of service|fuera de servicio|hors service|außer Betrieb|fora de serviço;
+needs attention|requiere atención|à vérifier|braucht Wartung|requer atenção;scrapped|desechado|mis au rebut|verschrottet|descartado;
+delivered|entregado|livré|geliefert|entregue;shipped|expedido|expédié|abgeschickt|despachado;packed|preparado|préparé|verpackt|embalado;
+placed|realizado|passée|aufgegeben|feito;low|bajo|bas|niedrig|baixa;normal|normal|normal|normal|normal;high|alto|haut|hoch|alta;
+medium|medio|moyen|mittel|média;urgent|urgente|urgent|dringend|urgente;critical|crítico|critique|kritisch|crítica;
+client|cliente|client|Kunde|cliente;site|lugar|lieu|Standort|local;minor|leve|mineur|gering|leve;moderate|moderado|modéré|mäßig|moderada;
+major|grave|majeur|erheblich|grave;pass|apto|réussi|bestanden|aprovado;fail|no apto|échoué|nicht bestanden|reprovado;
+installed on|instalado el|installé le|eingebaut am|instalado em;next service|próxima revisión|prochain entretien|nächste Wartung|próxima revisão;
+found on|detectado el|constaté le|festgestellt am|detectado em;root cause|causa|cause|Ursache|causa;registration|matrícula|immatriculation|Kennzeichen|placa;
+make model|marca y modelo|marque et modèle|Marke und Modell|marca e modelo;mileage|kilometraje|kilométrage|Kilometerstand|quilometragem;
+fuel|combustible|carburant|Kraftstoff|combustível;on hand|existencias|en stock|Bestand|em estoque;reorder at|pedir a partir de|seuil de commande|nachbestellen ab|repor a partir de;
+unit cost|coste unitario|coût unitaire|Stückkosten|custo unitário;given on|administrado el|fait le|gegeben am|aplicada em;next due|próxima|prochaine|nächste fällig|próxima;
+given by|administrado por|fait par|gegeben von|aplicada por;given at|administrado el|fait le|gegeben am|aplicado em;vaccine|vacuna|vaccin|Impfstoff|vacina;
+clinician|profesional|soignant|Behandlung durch|profissional;resource|recurso|ressource|gebucht wird|recurso;features|características|équipements|Ausstattung|recursos;
+bookable|reservable|réservable|buchbar|reservável;condition back|estado al devolver|état au retour|Zustand zurück|estado na devolução;
+condition|estado|état|Zustand|estado;party size|personas|personnes|Personen|pessoas;arrival|llegada|arrivée|Ankunft|chegada;requests|peticiones|demandes|Wünsche|pedidos;
+lifetime value|valor total|valeur totale|Gesamtwert|valor total;member no|número de socio|numéro d'adhérent|Mitgliedsnummer|número de sócio;tier|nivel|niveau|Stufe|nível;
+renews on|se renueva el|renouvelé le|verlängert sich am|renova em;scheduled for|previsto para|prévu pour|geplant für|previsto para;asset|activo|bien|Objekt|bem;
+team|equipo|équipe|Team|equipe;position|posición|poste|Position|posição;subject|asunto|objet|Betreff|assunto;opened at|abierto el|ouvert le|eröffnet am|aberto em;
+stops|paradas|arrêts|Halte|paradas;role|función|rôle|Rolle|função;method|forma de pago|moyen|Zahlart|forma;paid at|pagado el|payé le|bezahlt am|pago em;
+barcode|código de barras|code-barres|Strichcode|código de barras;recipient|destinatario|destinataire|empfangen von|destinatário;visitor|visitante|visiteur|Besuch durch|visitante;
+serves|raciones|portions|Portionen|porções;area|superficie|surface|Fläche|área;used|usado|utilisé|belegt|usado;progress|avance|avancement|Fortschritt|progresso;
+estimated|estimado|estimé|geschätzt|estimado;read at|leído el|relevé le|abgelesen am|lido em;read by|leído por|relevé par|abgelesen von|lido por;
+meter|contador|compteur|Zähler|medidor;needed by|se necesita el|nécessaire le|benötigt bis|necessário até;valid until|válido hasta|valable jusqu'au|gültig bis|válido até;
+discount|descuento|remise|Rabatt|desconto;terms|condiciones|conditions|Bedingungen|condições;website|página web|site web|Webseite|site;job title|cargo|fonction|Stelle|cargo;
+start date|alta|début|Beginn|início;department|departamento|service|Abteilung|departamento;topic|tema|sujet|Thema|tema;chair|dirige|animé par|Leitung|coordena;
+attendees|asistentes|participants|Teilnehmende|participantes;minutes|acta|compte rendu|Protokoll|ata;date of birth|nacimiento|date de naissance|Geburtsdatum|nascimento;
+waiting for parts|esperando piezas|en attente de pièces|wartet auf Teile|aguardando peças;invoiced|facturado|facturé|berechnet|faturado;
+action agreed|acción acordada|action convenue|Maßnahme vereinbart|ação combinada;fixed|reparado|corrigé|behoben|corrigido;verified|verificado|vérifié|geprüft|verificado;
+checked in|registrado|enregistré|eingecheckt|registrado;in use|en uso|utilisé|in Benutzung|em uso;in workshop|en taller|à l'atelier|in Werkstatt|na oficina;sold|vendido|vendu|verkauft|vendido;
+in stock|disponible|disponible|vorrätig|disponível;out of stock|agotado|épuisé|ausverkauft|esgotado;on order|pedido|commandé|bestellt|encomendado;
+lapsed|vencido|expiré|abgelaufen|vencido;inactive|inactivo|inactif|inaktiv|inativo;blocked|bloqueado|bloqué|gesperrt|bloqueado;to do|por hacer|à faire|zu tun|a fazer;
+under treatment|en tratamiento|en traitement|in Behandlung|em tratamento;deceased|fallecido|décédé|verstorben|falecido;loading|cargando|chargement|lädt|carregando;
+on the road|en ruta|en route|unterwegs|na estrada;finished|terminado|terminé|fertig|terminado;travelling|de camino|en route|unterwegs|a caminho;on site|en el lugar|sur place|vor Ort|no local;
+triaged|clasificado|trié|eingestuft|triado;contained|contenido|contenu|eingedämmt|contido;worked|trabajado|effectué|geleistet|trabalhado;missed|no cumplido|manqué|verpasst|não cumprido;
+withdrawn|fuera de préstamo|hors prêt|zurückgezogen|fora de circulação;suspended|suspendido|suspendu|gesperrt|suspenso;given|administrado|fait|gegeben|aplicado;stopped|interrumpido|arrêté|abgesetzt|interrompido;
+invited|invitado|invité|eingeladen|convidado;applied|solicitado|candidat|beworben|candidato;vetted|comprobado|contrôlé|zugelassen|conferido;resting|en pausa|en pause|pausiert|em pausa;
+waiting on customer|esperando al cliente|en attente du client|wartet auf Kunde|aguardando cliente;postponed|aplazado|reporté|verschoben|adiado;held|celebrado|tenu|abgehalten|realizado
+"""
 _CHOICES = """
 sector:Retail/Health/Education/Industry tier:Basic/Standard/Premium source:Website/Referral/Agency zone:A/B/C
 region:North/East/South/West ticket_type:Regular/Reduced/Group genre:Fiction/Non-fiction/Reference
@@ -3119,6 +3201,14 @@ def find_archetype(name: str, *, person: bool = False) -> Archetype:
     last = [f"~{words[-1]}", words[-1]] if longer else [words[-1], f"~{words[-1]}"]
     names = [*longer, *last, "~person" if person else "~"]
     return next(archetypes()[one] for one in names if one in archetypes())
+
+@once
+def terms() -> Mapping[str, Mapping[str, str]]:
+    """By language, the words of fields and states: of English ones in it; "en" leads from it back to English."""
+    rows = [row.strip().split("|") for row in _TERMS.split(";")]
+    tables = {lang: {row[0]: capitalised(row[n]) for row in rows} for n, lang in enumerate(("es", "fr", "de", "pt"), 1)}
+    pairs = [(word, english) for table in tables.values() for english, word in table.items()]
+    return {**tables, "en": dict(reversed(pairs))}
 
 
 # ======================================================================
@@ -4704,6 +4794,14 @@ def _make_plan(reading: _Reading) -> _Plan:
         named = [number for number, thing in enumerate(things) if thing.name == name]
         fields[[*named, lead][0]].append({"id": "planned_for", "label": "Planned for", "type": "datetime"})
     entities = [_entity(thing, each) for thing, each in zip(things, fields)]
+    nouns = _glossaries().get(reading.lang, {})
+    native = {**{english: capitalised(word) for word, english in reversed(list(nouns.items()))},
+              **terms()[reading.lang]} if nouns else {}
+    for field in (field for entity in entities for field in entity["fields"] if native):
+        field["label"] = native.get(field["label"].lower(), field["label"])
+        values = [native.get(value.lower(), "") for value in field.get("values", ())]
+        if values and len(set(values)) == len(values) and all(values):
+            field.update({"values": values}, **({"default": values[0]} if "default" in field else {}))
     names = [role.name for role in reading.roles]
     names_row, *rows = [" ".join(row.split()).split("|") for row in _UI_WORDS.split(";")]
     words = dict(zip(names_row, next((row for row in rows if row[0] == reading.lang), rows[0])))
@@ -5487,7 +5585,7 @@ class _Kind:
 
 def _read_stages(values: Sequence[str]) -> list[_Stage]:
     """The stage of each value of a status: by its words, the first and the last one by their place."""
-    found = [_match(_STAGES, value.lower()) for value in values]
+    found = [_match(_STAGES, terms()["en"].get(value, value).lower()) for value in values]
     settled = found[0].name == "now" and found[0] is not _STAGES[-1]
     if not settled and found[0].name != "today":
         found[0] = _FIRST
@@ -5619,6 +5717,11 @@ class _Row:
             return _STAGES[self.pick("stage", _UNSTATED)]
         return self.kind.stages[self.kind.fields[self.kind.status]["values"].index(status)]
 
+    def state(self) -> str:
+        """The status in lower-case English words."""
+        status = str(self.get(self.kind.status))
+        return terms()["en"].get(status, status).lower()
+
     def calendar(self, day: int) -> Any:
         """The date `day` days from today; it stays within the calendar."""
         from datetime import date
@@ -5700,7 +5803,7 @@ def _day(row: _Row, name: str) -> int | str:
         return ""
     if role == "born":
         return -int(_in_range(row, "born", name, {})) * YEAR_DAYS - row.draw("birthday", 0, YEAR_DAYS)
-    if role in ("later", "next") and re.search(_PAST_STATUS, str(row.get(row.kind.status)).lower()):
+    if role in ("later", "next") and re.search(_PAST_STATUS, row.state()):
         low, high = -MONTH_DAYS, -1
     elif person and name.startswith("start") and stage != "ahead":
         low, high = _PAST_DAYS
@@ -5781,7 +5884,7 @@ def _derive_number(row: _Row, name: str) -> int | None:
     from datetime import datetime
 
     kind, find = row.kind.fields[name]["type"], row.kind.find
-    status = str(row.get(row.kind.status)).lower()
+    status = row.state()
     whole = next((find(whole, kind) for part, whole in _PARTS if re.search(part, name)), name)
     lower = find("^" + re.sub("(to|max)$", "(from|min)$", name), kind)
     if whole not in ("", name):

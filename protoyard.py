@@ -3202,11 +3202,15 @@ def find_archetype(name: str, *, person: bool = False) -> Archetype:
     names = [*longer, *last, "~person" if person else "~"]
     return next(archetypes()[one] for one in names if one in archetypes())
 
+
 @once
 def terms() -> Mapping[str, Mapping[str, str]]:
     """By language, the words of fields and states: of English ones in it; "en" leads from it back to English."""
     rows = [row.strip().split("|") for row in _TERMS.split(";")]
-    tables = {lang: {row[0]: capitalised(row[n]) for row in rows} for n, lang in enumerate(("es", "fr", "de", "pt"), 1)}
+    tables = {
+        lang: {row[0]: capitalised(row[n]) for row in rows}
+        for n, lang in enumerate(("es", "fr", "de", "pt"), 1)
+    }
     pairs = [(word, english) for table in tables.values() for english, word in table.items()]
     return {**tables, "en": dict(reversed(pairs))}
 
@@ -3448,10 +3452,15 @@ implied crm:contact,deal rota:shift,employee roster:shift,employee sales:deal,cu
 _BRIEF_WORD = r"\bw/|\d+(?:[.,]\d{3})+(?!\d)|[^\W_]+(?:['’\-‑][^\W_]+)*|[^\w\s]"
 
 
+def _keyed(table: str) -> dict[str, list[str]]:
+    """The rows of a table by their first word; a line that starts with a space goes on."""
+    rows = (row.split() for row in table.replace("\n ", " ").strip().splitlines())
+    return {row[0]: row[1:] for row in rows}
+
+
 @once
 def _words() -> Mapping[str, Mapping[str, None]]:
-    rows = (row.split() for row in _WORDS.replace("\n ", " ").strip().splitlines())
-    return {row[0]: dict.fromkeys(row[1:]) for row in rows}
+    return {key: dict.fromkeys(words) for key, words in _keyed(_WORDS).items()}
 
 
 def _is(group: str, word: str) -> bool:
@@ -3469,10 +3478,9 @@ def _tables() -> Mapping[str, Mapping[str, Any]]:
     tables["class"] = {word: kind for kind in classes for word in words[kind]}
     tables["verb"] = {f: (base, kind) for tag in "BV" for base in words[tag] for f, kind in _verb_forms(base)}
     tables["verb"].update({form: (base, "ed") for form, base in tables["forms"].items()})
-    tables["signal"] = {}
-    for kind in (kind for kind in SCREEN_TYPES if kind in words):
-        for word in words[kind]:
-            tables["signal"].setdefault(word, []).append(kind)
+    kinds = [kind for kind in SCREEN_TYPES if kind in words]
+    asked = {word: None for kind in kinds for word in words[kind]}
+    tables["signal"] = {word: [kind for kind in kinds if word in words[kind]] for word in asked}
     return tables
 
 
@@ -3785,7 +3793,9 @@ class _Reader:
         """One sentence: `topic` when it names the product, `negated` when all of it is out of scope."""
         self.because, self.topic, self.always = because, topic, negated
         long = [token for token in tokens if len(token.text) >= SHORT_WORD_CHARS and token.text.isalpha()]
-        self.capitals = bool(self.glossary) or 2 * sum(token.text[0] != token.low[0] for token in long) > len(long)
+        self.capitals = bool(self.glossary) or 2 * sum(token.text[0] != token.low[0] for token in long) > len(
+            long
+        )
         self.named: list[_Noun] = []
         self._clause()
         place = 0
@@ -4113,7 +4123,7 @@ def _read_text(text: str, lang: str) -> tuple[_Reader, list[dict[str, str]]]:
             continue
         gone = clause.negated or bool(re.search(_ELSEWHERE, low))
         reader.because = because
-        for kind, *stems in (row.split() for row in _rows(_STEMS) if lang != "en" and not gone):
+        for kind, stems in _keyed(_STEMS).items() if lang != "en" and not gone else ():
             if any(stem in low for stem in stems):
                 reader.signals.setdefault(kind, (because, ""))
         if lang not in ("en", *_glossaries()):
@@ -4243,8 +4253,8 @@ def _setting(match: Any, text: str) -> dict[str, Any]:
 
 
 def _currency(text: str) -> str:
-    known = {"GBP": "£|gbp|pound", "USD": r"\$|usd|dollar", "CHF": "chf"}
-    return next((code for code, signs in known.items() if re.search(signs, text.lower())), "EUR")
+    known = (("GBP", "£|gbp|pound"), ("USD", r"\$|usd|dollar"), ("CHF", "chf"))
+    return next((code for code, signs in known if re.search(signs, text.lower())), "EUR")
 
 
 def _read_brief(brief: str) -> _Reading:
@@ -4454,36 +4464,20 @@ def _language(text: str) -> str:
     known = {*tables["part"], *tables["verb"], *tables["class"], *archetypes()}
     words = [word for word in words if not {word, _singular(word)} & known]
     for lang, little in _little().items():
-        own, nouns = _forms()[lang][0], _glossaries()[lang]
-        votes[lang] = sum(w in little or w in nouns or w[:-1] in nouns or bool(re.search(own, w)) for w in words)
+        own, nouns = _keyed(_FORMS)[lang][0], {*little, *_glossaries()[lang]}
+        votes[lang] = sum(bool({w, w[:-1]} & nouns or re.search(own, w)) for w in words)
     return max(votes, key=lambda lang: votes[lang])
-
-
-def _rows(table: str) -> list[str]:
-    """The rows of a table; a line that starts with a space goes on."""
-    return table.replace("\n ", " ").strip().splitlines()
-
-
-@once
-def _forms() -> Mapping[str, Sequence[str]]:
-    return {lang: rest for lang, *rest in (row.split() for row in _rows(_FORMS))}
-
-
-@once
-def _endings() -> Mapping[str, Sequence[Sequence[str]]]:
-    return {lang: [pair.split("=") for pair in rest] for lang, *rest in map(str.split, _rows(_PLURAL_ENDINGS))}
 
 
 @once
 def _scripts() -> Sequence[Sequence[str]]:
-    return [row.split(" ") for row in _rows(_SCRIPTS)]
+    return [row.split(" ") for row in _SCRIPTS.replace("\n ", " ").strip().splitlines()]
 
 
 @once
 def _little() -> Mapping[str, Mapping[str, str]]:
     """By language, the English of a little word."""
-    rows = (row.split() for row in _rows(_LITTLE))
-    pairs = {lang: (pair.split("=") for pair in row) for lang, *row in rows}
+    pairs = {lang: (pair.split("=") for pair in row) for lang, row in _keyed(_LITTLE).items()}
     return {lang: {w: one for one, many in row for w in many.split("/")} for lang, row in pairs.items()}
 
 
@@ -4502,8 +4496,8 @@ def _glossaries() -> Mapping[str, Mapping[str, str]]:
 def _known_form(word: str, lang: str) -> tuple[str, str]:
     """The singular of a foreign noun and its English, or itself; a German compound by its end."""
     table, (head, *rest) = _glossaries()[lang], word.split(" ")
-    pairs = [(many, one) for many, one in _endings()[lang] if head.endswith(many)]
-    forms = [word, *(" ".join([head[: -len(many)] + one, *rest]) for many, one in pairs)]
+    pairs = [pair.split("=") for pair in _keyed(_PLURAL_ENDINGS)[lang]]
+    forms = [word, *(" ".join([head[: -len(m)] + one, *rest]) for m, one in pairs if head.endswith(m))]
     forms += [form.translate(str.maketrans("äöü", "aou")) for form in forms if lang == "de"]
     regular = forms[1] if len(forms) > 1 and head.endswith(("s", "x", "innen")) else word
     genders = ("$=", "a$=o", "ora$=or", "trice$=teur", "euse$=eur", "e$=", "in$=")
@@ -4511,16 +4505,19 @@ def _known_form(word: str, lang: str) -> tuple[str, str]:
     known = next((form for form in ways if form in table), "")
     if known or lang != "de":
         return (known if known in forms else regular), table.get(known, regular)
-    ends = [(way, end) for way in ways for end in table if way.endswith(end) and len(end) >= SHORT_WORD_CHARS]
+    ends = [(way, way[n:]) for way in dict.fromkeys(ways) for n in range(1, len(way)) if way[n:] in table]
+    ends = [(way, end) for way, end in ends if len(end) >= SHORT_WORD_CHARS]
     form, end = max(ends, key=lambda pair: len(pair[1]), default=(word, ""))
     return (form if form in forms else regular), f"{form[: -len(end)]} {table[end]}" if end else form
 
 
 def _foreign_plural(word: str, lang: str) -> str:
     """The plural of a foreign noun, as far as a rule gives it."""
-    pairs = [(one, many) for many, one in _endings()[lang] if one and word.endswith(one)]
-    one, many = pairs[0] if pairs else ("", "" if lang == "de" or word.endswith(("s", "x")) else "s")
-    return word if " " in word else word[: len(word) - len(one)] + many
+    if lang == "de" or word.endswith(("s", "x")):
+        return word
+    pairs = [pair.split("=") for pair in _keyed(_PLURAL_ENDINGS)[lang]]
+    many, one = next((pair for pair in pairs if pair[1] and word.endswith(pair[1])), ("s", ""))
+    return word[: len(word) - len(one)] + many
 
 
 def _foreign_tokens(text: str, lang: str) -> list[_Token]:
@@ -4530,7 +4527,7 @@ def _foreign_tokens(text: str, lang: str) -> list[_Token]:
     """
     text = re.sub("(?i)e[nm] (cours|curso|andamento)\b", " ", re.sub("(?i)en tant qu[e']", "comme", text))
     words = re.findall(_BRIEF_WORD, re.sub("['’]", " ", text))
-    little, agents = _little()[lang], _forms()[lang][-1]
+    little, agents = _little()[lang], _keyed(_FORMS)[lang][-1]
     tokens = [_Token(little.get(word.lower(), word)) for word in words]
     for n, (token, word) in enumerate(zip(tokens, words)):
         plain = "#" if word[0].isdigit() else token.tag or ("V" if word.lower() in little else word)
@@ -4566,15 +4563,20 @@ def _name_noun(tokens: list[_Token], words: list[str], lang: str) -> None:
     rest = f" {words[1]} {words[2]}".lower()
     one, base = _known_form(noun.low + rest, lang)
     if base != one or noun.base == "manager":
-        noun.one, noun.base = (one, base) if base != one else (noun.one + rest, f"{words[2].lower()} {noun.base}")
+        noun.one, noun.base = (
+            (one, base) if base != one else (noun.one + rest, f"{words[2].lower()} {noun.base}")
+        )
         noun.low, noun.plural = noun.low + rest, noun.plural + rest
         tokens[1].tag = tokens[2].tag = "A"
 
 
 def _foreign_part(tokens: list[_Token], n: int, lang: str) -> str:
     """N noun, V verb, J or A adjective for an unknown foreign word, by its ending and its neighbours."""
-    _, plural, single, infinitive, _ = _forms()[lang]
-    near, after = tokens[max(0, n - LOOK_BACK_WORDS) : n], tokens[n + 1] if n + 1 < len(tokens) else _Token("")
+    _, plural, single, infinitive, _ = _keyed(_FORMS)[lang]
+    near, after = (
+        tokens[max(0, n - LOOK_BACK_WORDS) : n],
+        tokens[n + 1] if n + 1 < len(tokens) else _Token(""),
+    )
     low, _, clitic = tokens[n].low.partition("-")
     before = next((token for token in reversed(near) if token.tag != "A"), _Token(""))
     led, verb = before.tag in ("D", "J", "#", "I"), bool(re.search(f"{plural}|{single}", low))
@@ -4587,7 +4589,12 @@ def _foreign_part(tokens: list[_Token], n: int, lang: str) -> str:
         verb_tag = "G" if final and re.search(plural, low) else "V" if verb else "A"
         return "J" if led and cased else "N" if led or not (cased or n) else verb_tag
     known = _known_form(low, lang)[0] in _glossaries()[lang]
-    if re.search(infinitive, low) and not known and before.tag not in ("D", "J", "#", "N") and before.low != "as":
+    if (
+        re.search(infinitive, low)
+        and not known
+        and before.tag not in ("D", "J", "#", "N")
+        and before.low != "as"
+    ):
         return "V"
     if before.tag in ("R", "X") or (before.low == "not" and verb) or (n == 0 and re.search("mos$", low)):
         return "V"
@@ -4670,10 +4677,8 @@ def _short_ids(names: Sequence[str], fallback: str) -> list[str]:
 
 
 def _label_of(name: str) -> str:
-    words = (
-        word.upper() if word in ("sku", "isbn", "eta", "vip", "url") else word for word in name.split("_")
-    )
-    return capitalised(" ".join(words))
+    loud = ("sku", "isbn", "eta", "vip", "url")
+    return capitalised(" ".join(word.upper() if word in loud else word for word in name.split("_")))
 
 
 def _meant(spec: FieldSpec, things: Sequence[_Thing], own: _Thing) -> _Thing | None:
@@ -4736,9 +4741,8 @@ def _fields_of(
 
 def _entity(thing: _Thing, fields: list[dict[str, Any]]) -> dict[str, Any]:
     """The entity of a thing: a field that names its records first, then the status, then the rest."""
-    naming = [
-        f for n, f in enumerate(fields) if f["type"] == "text" and (n == 0 or f["id"] in _TITLES.split())
-    ]
+    texts = [field for field in fields if field["type"] == "text"]
+    naming = [field for field in texts if field is fields[0] or field["id"] in _TITLES.split()]
     display = naming[0] if naming else {"id": "reference", "label": "Reference", "type": "text"}
     ordered = [display, *(field for field in fields if field["id"] != display["id"])]
     values = list(thing.status or thing.kind.status)
@@ -4749,14 +4753,8 @@ def _entity(thing: _Thing, fields: list[dict[str, Any]]) -> dict[str, Any]:
         if field["type"] not in ("longtext", "boolean", "tags", "rating"):
             field["required"] = True
     label, plural = (capitalised(text)[:LABEL_MAX_CHARS] for text in (thing.label, thing.plural))
-    entity = {
-        "id": thing.id,
-        "label": label,
-        "plural": plural,
-        "icon": thing.kind.icon,
-        "because": thing.because,
-    }
-    entity.update(fields=ordered[:FIELDS_MAX], display=display["id"])
+    entity = {"id": thing.id, "label": label, "plural": plural, "icon": thing.kind.icon}
+    entity.update(because=thing.because, fields=ordered[:FIELDS_MAX], display=display["id"])
     if thing.count:
         rows = range(1, min(thing.count, DRAFT_ROWS_MAX) + 1)
         entity["records"] = [{"id": f"{thing.id}-{number}"} for number in rows]
@@ -4794,9 +4792,9 @@ def _make_plan(reading: _Reading) -> _Plan:
         named = [number for number, thing in enumerate(things) if thing.name == name]
         fields[[*named, lead][0]].append({"id": "planned_for", "label": "Planned for", "type": "datetime"})
     entities = [_entity(thing, each) for thing, each in zip(things, fields)]
-    nouns = _glossaries().get(reading.lang, {})
-    native = {**{english: capitalised(word) for word, english in reversed(list(nouns.items()))},
-              **terms()[reading.lang]} if nouns else {}
+    nouns = reversed(list(_glossaries().get(reading.lang, {}).items()))
+    native = {english: capitalised(word) for word, english in nouns}
+    native.update(terms()[reading.lang] if native else {})
     for field in (field for entity in entities for field in entity["fields"] if native):
         field["label"] = native.get(field["label"].lower(), field["label"])
         values = [native.get(value.lower(), "") for value in field.get("values", ())]
@@ -5004,11 +5002,8 @@ def _sentence(plan: _Plan, text: str) -> str:
 
     lead, *others = [entity["plural"] for entity in plan.ranked]
     roles = listed([f"the {role.label}" for role in plan.reading.roles], "people")
-    named = {
-        "%s": _inside(lead),
-        "%o": listed([_inside(name) for name in others], "all details"),
-        "%r": roles,
-    }
+    rest = listed([_inside(name) for name in others], "all details")
+    named = {"%s": _inside(lead), "%o": rest, "%r": roles}
     text = re.sub("%[sor]", lambda match: named[match[0]], text)
     return re.sub("(^|[.] )(.)", lambda match: match[1] + capitalised(match[2]), text)
 
@@ -5042,7 +5037,13 @@ def _role(plan: _Plan, role: _Role, name: str) -> dict[str, Any]:
     allowed = _dealt_with(plan, role) if role.limits else []
     seen = [f"{one['id']}_{kind}" for one in allowed for kind in ("list", "detail", "form")]
     label = capitalised(role.label)[:LABEL_MAX_CHARS]
-    return {"id": name, "label": label, "because": role.because, **({"screens": seen} if seen else {}), **rights}
+    return {
+        "id": name,
+        "label": label,
+        "because": role.because,
+        **({"screens": seen} if seen else {}),
+        **rights,
+    }
 
 
 def _dealt_with(plan: _Plan, role: _Role) -> list[dict[str, Any]]:
@@ -5082,30 +5083,16 @@ def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any
     menu = [s["id"] for s in screens if s["type"] not in ("detail", "form") and s is not home]
     question, rationale, cost = (_sentence(plan, text) for text in row.texts)
     roles = list(zip(reading.roles, plan.role_ids))
-    theme = {
-        "palette": PALETTES[seed % len(PALETTES)],
-        "layout": axes["navigation"],
-        "density": axes["density"],
-    }
+    theme = {"palette": PALETTES[seed % len(PALETTES)], "layout": axes["navigation"]}
+    theme.update(density=axes["density"], mode="auto", corners="round" if letter == "d" else "soft")
+    variant = {"id": letter, "question": question[:LABEL_MAX_CHARS], "rationale": rationale[:TEXT_MAX_CHARS]}
     return {
-        "blueprint": 1,
-        "title": reading.title,
-        "brief": brief,
-        "lang": reading.lang,
-        "dir": reading.direction,
-        "seed": seed,
-        "asOf": AS_OF_DATE,
-        "variant": {
-            "id": letter, "question": question[:LABEL_MAX_CHARS], "rationale": rationale[:TEXT_MAX_CHARS],
-            "cost": cost, "axes": axes,
-        },
-        "roles": [_role(plan, role, name) for role, name in roles],
-        "entities": plan.entities,
-        "screens": screens,
-        "navigation": [home["id"], *menu],
+        "blueprint": 1, "title": reading.title, "brief": brief, "lang": reading.lang, "dir": reading.direction,
+        "seed": seed, "asOf": AS_OF_DATE, "variant": {**variant, "cost": cost, "axes": axes},
+        "roles": [_role(plan, role, name) for role, name in roles], "entities": plan.entities,
+        "screens": screens, "navigation": [home["id"], *menu],
         "flows": [_flow(plan, role, name) for role, name in roles] or [_flow(plan, None, "first")],
-        "settings": reading.settings,
-        "theme": {**theme, "mode": "auto", "corners": "round" if letter == "d" else "soft"},
+        "settings": reading.settings, "theme": theme,
     }  # fmt: skip
 
 

@@ -3594,68 +3594,69 @@ def _part_of(tokens: list[_Token], n: int, before: _Token, after: _Token) -> str
     return "A" if token.low.endswith("ly") and not _is("-ly", token.low) else "N"
 
 
+# What a form of a verb is (V verb, G gerund, P participle, J adjective, N noun): the first row that fits. Its
+# form (ing, ed, s), then what stands before it and after it; ! not. A before_, after_ names a part of speech.
+_VERB_RULES = """
+N ing led named; N ing led !after_N; N ing someone !led !before_X; J ing led; G ing helped; G ing !named
+G ing after_D; G ing after_R; N ing
+J ed !helped after_N led; J ed !helped after_N !before_N; P ed
+N s helped to; V helped !being; V helped s; P helped unchanged !be; N led; N noun helped; N noun before_I
+N s before_V; N s acts !before_N; V s one single !ends; V s group stops between; V s !noun
+V s before_N after_D; V s before_N after_R; V s before_N after_#; V s before_N after_J
+V s somebody goes_on; V s somebody office; V s somebody acts_too; V s series; N s
+V before_N !noun; V before_N follows; V before_N many; N before_N
+V follows; V !noun; N before_V; N before_G; N before_P
+V after_C commands listed; N after_C; N !after_N !after_J; N known; N someone; V gerund
+V heads commands; N heads; V commands; V plural; V after_J; V first; N
+"""
+
+
+@once
+def _verb_rules() -> Sequence[tuple[str, set[str], set[str]]]:
+    rules = (rule.split() for rule in _VERB_RULES.strip().replace("\n", ";").split(";"))
+    named = ((tag, {flag for flag in rest if flag[0] != "!"}, rest) for tag, *rest in rules)
+    return [(tag, wanted, {flag[1:] for flag in rest if flag[0] == "!"}) for tag, wanted, rest in named]
+
+
 def _verb_tag(tokens: list[_Token], n: int, after: _Token) -> str:
-    """V verb, G gerund, P participle, J adjective or N noun for a verb's form: its neighbours decide."""
-    base, kind = _tables()["verb"][tokens[n].low]
+    """The part of speech of a verb's form: its neighbours decide, by the rules above."""
+    (base, kind), (next_base, next_kind) = (
+        _tables()["verb"].get(t.low, ("", "")) for t in (tokens[n], after)
+    )
     before = next((token for token in reversed(tokens[max(0, n - 2) : n]) if token.tag != "A"), _Token(""))
-    next_tag = after.tag or ("N" if after.low[:1].isalpha() else after.low[:1])
+    next_tag, head = after.tag or ("N" if after.low[:1].isalpha() else after.low[:1]), _singular(after.low)
     led = before.tag in ("D", "J", "#") or before.owns or before.low in ("no", "without")
     helped = not led and (before.tag in ("X", "R", "-") or before.low == "to")
-    both, follows = _is("B", base), next_tag in ("D", "R", "#") or (next_tag == "J" and kind == "s")
-    if kind == "ed":
-        return "J" if not helped and next_tag == "N" and (led or before.tag != "N") else "P"
-    if kind == "ing":
-        made = before.tag == "V" and next_tag == "N" and not _is("catenative", before.base)
-        named = _is("ing", tokens[n].low) or (made and _is("heads", _singular(after.low)))
-        if led or (_is_person(_singular(after.low)) and before.tag != "X"):
-            return "N" if named or next_tag != "N" or not led else "J"
-        return "G" if helped or not named or next_tag in ("D", "R") else "N"
-    if helped and not (_is("being", before.low) and kind == "base"):
-        return "N" if kind == "s" and before.low == "to" else "V"
-    if helped and _is("unchanged", base) and before.low != "be":
-        return "P"
-    if led or (both and (helped or before.tag == "I")):
-        return "N"
-    if kind == "s":
-        return "V" if _is_finite(tokens, n, before, after, next_tag) else "N"
-    if before.tag == "N":
-        return "V" if not both or follows or before.many or before.low == "staff" else "N"
-    if not both or follows or before.tag in ("V", "G", "P"):
-        return "N" if both and not follows else "V"
-    return _opening_tag(tokens, n, after, next_tag)
-
-
-def _is_finite(tokens: list[_Token], n: int, before: _Token, after: _Token, next_tag: str) -> bool:
-    """Whether a form in -s is a verb ("the clerk records it"), no plural ("the clerk's records")."""
-    both = _is("B", _tables()["verb"][tokens[n].low][0])
-    base, kind = _tables()["verb"].get(after.low, ("", ""))
-    acts_next = kind in ("base", "s") and not _is("B", base) and not after.tag
-    if before.tag == "V" or (acts_next and before.tag != "N"):
-        return False
-    pair = "-".join(token.low for token in tokens[max(0, n - 2) : n])
-    office = _is("departments", before.low) or _is("departments", pair)
+    near, opener, noun = tokens[max(0, n - LOOK_BACK_WORDS) : n], _opener(tokens, n), _is("B", base)
+    office = any(
+        _is("departments", word) for word in (before.low, "-".join(t.low for t in tokens[n - 2 : n]))
+    )
     one = before.tag == "N" and not before.many
-    opener = _opener(tokens, n)
-    if one and _is("single", opener) and next_tag not in ("", ".", ","):
-        return True  # "a team schedules …": after "a" no plural can end the phrase
-    group = opener and (_is("collective", before.base) or _class_of(before.base) == "place")
-    led = office or any(token.tag == "D" for token in tokens[max(0, n - 4) : n])
-    led = led or (n == 1 and not _is("party", before.low))
-    if group and next_tag in (",", "") and tokens[max(0, n - 3)].tag in (",", "C"):
-        return True  # "…, the club votes, and …"
-    somebody = office or (one and led and bool(group or _is_person(before.base)))
+    group = bool(opener) and (_is("collective", before.base) or _class_of(before.base) == "place")
+    alone = office or (n == 1 and not _is("party", before.low)) or any(t.tag == "D" for t in near[-4:])
+    verbs = [k for k, token in enumerate(near, n - len(near)) if token.tag == "V"]
+    command = any(k == 0 or tokens[k - 1].tag not in ("N", "R", "X", "A") for k in verbs)
+    other = bool(next_base) and not _is("B", next_base)
+    made = before.tag == "V" and next_tag == "N" and not _is("catenative", before.base) and _is("heads", head)
     also = tokens[n + 2].low if next_tag == "C" and n + 2 < len(tokens) else ""
-    if not both or (before.tag == "N" and next_tag in ("D", "R", "#", "J")):
-        return True
-    if somebody:
-        also_acts = _tables()["verb"].get(also, ("", ""))[1] == "s"
-        return (
-            office
-            or also_acts
-            or next_tag in ("N", "D", "J", "R", "I", "A")
-            or _in_series(tokens, n, next_tag)
-        )
-    return _in_series(tokens, n, next_tag)
+    facts = {
+        kind: True, f"before_{before.tag}": True, f"after_{next_tag}": True, "led": led, "helped": helped,
+        "noun": noun, "named": _is("ing", tokens[n].low) or made, "someone": _is_person(head),
+        "to": before.low == "to", "being": _is("being", before.low) and kind == "base", "be": before.low == "be",
+        "unchanged": _is("unchanged", base), "acts": other and next_kind in ("base", "s") and not after.tag,
+        "one": one, "single": _is("single", opener), "ends": next_tag in ("", ".", ","), "group": group,
+        "stops": next_tag in ("", ","), "between": tokens[max(0, n - 3)].tag in (",", "C"), "office": office,
+        "somebody": office or (one and alone and (group or _is_person(before.base))),
+        "acts_too": _tables()["verb"].get(also, ("", ""))[1] == "s",
+        "goes_on": next_tag in ("N", "D", "J", "R", "I", "A"), "many": before.many or before.low == "staff",
+        "series": bool(verbs and n) and _is("series", before.low) and next_tag in ("N", "D", "J", "R"),
+        "follows": next_tag in ("D", "R", "#") or (next_tag == "J" and kind == "s"), "first": n == 0,
+        "commands": command or (bool(verbs and n) and _is("then", tokens[n - 1].low)), "plural": head != after.low,
+        "listed": n > 0 and tokens[n - 1].tag in (",", "C"), "known": f"{tokens[n].low} {head}" in archetypes(),
+        "gerund": next_kind == "ing" and not _is("ing", after.low), "heads": _is("heads", head) or other,
+    }  # fmt: skip
+    true = {fact for fact, holds in facts.items() if holds}
+    return next(tag for tag, wanted, unwanted in _verb_rules() if wanted <= true and not unwanted & true)
 
 
 def _opener(tokens: list[_Token], n: int) -> str:
@@ -3664,32 +3665,6 @@ def _opener(tokens: list[_Token], n: int) -> str:
     while start > max(0, n - LOOK_BACK_WORDS) and tokens[start - 1].tag in ("J", "N", "#"):
         start -= 1
     return tokens[start - 1].low if 0 < start < n and tokens[start - 1].tag == "D" else ""
-
-
-def _in_series(tokens: list[_Token], n: int, next_tag: str) -> bool:
-    """Whether word `n` goes on a series of verbs that began before it and has an object of its own."""
-    acted = any(token.tag == "V" for token in tokens[max(0, n - LOOK_BACK_WORDS) : n])
-    return acted and _is("series", tokens[n - 1].low) and next_tag in ("N", "D", "J", "R")
-
-
-def _opening_tag(tokens: list[_Token], n: int, after: _Token, next_tag: str) -> str:
-    """The first word of a phrase: a command ("book rooms") or part of a name ("order lines")."""
-    starts = ("N", "R", "X", "A")
-    near = range(max(0, n - LOOK_BACK_WORDS), n)
-    verbs = [k for k in near if tokens[k].tag == "V"]
-    joined = bool(verbs) and _is("then", tokens[n - 1].low)
-    commands = joined or any(k == 0 or tokens[k - 1].tag not in starts for k in verbs)
-    head = _singular(after.low)
-    if next_tag == "C":
-        return "V" if commands and n and tokens[n - 1].tag in (",", "C") else "N"
-    if next_tag not in ("N", "J") or f"{tokens[n].low} {head}" in archetypes() or _is_person(head):
-        return "N"
-    base, kind = _tables()["verb"].get(after.low, ("", ""))
-    if kind == "ing" and not _is("ing", after.low):
-        return "V"
-    if _is("heads", head) or (base and not _is("B", base)):
-        return "V" if commands else "N"
-    return "V" if commands or head != after.low or next_tag == "J" or n == 0 else "N"
 
 
 class _Noun(Row):

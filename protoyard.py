@@ -4065,15 +4065,8 @@ _SENTENCE_END = r"""(?x)
 """
 
 
-class _Clause(Row):
-    """A sentence or bullet; `negated`: a heading put it out of scope; `topic`: it is a heading itself."""
-
-    text: str
-    negated: bool
-    topic: bool
-
-
-def _clauses(text: str) -> Iterator[_Clause]:
+def _clauses(text: str) -> Iterator[tuple[str, bool, bool]]:
+    """Sentences and bullets; whether a heading put one out of scope, whether it is a heading itself."""
     out = False
     for line in re.split(r"[\r\n\v\f\x85\u2028\u2029]+", text):
         bullet = re.match(r"\s*(?:[-*•‣–+]|\d{1,2}[.)]|\[.?\])\s+", line)
@@ -4082,33 +4075,32 @@ def _clauses(text: str) -> Iterator[_Clause]:
         if heading or not bullet:
             out = len(body) < DRAFT_TITLE_CHARS and bool(re.match(_OUT_OF_SCOPE, body.lower()))
         for part in re.split(_SENTENCE_END, body):
-            if part.strip():
-                yield _Clause(part.strip(), out, bool(heading))
+            yield from [(part.strip(), out, bool(heading))] if part.strip() else ()
 
 
 def _read_text(text: str, lang: str) -> tuple[_Reader, list[dict[str, str]]]:
     """The reader after all sentences, and the sentences that say nothing."""
     reader, dropped = _Reader(_glossaries()[lang] if lang in _glossaries() else {}), []
     parse = _tokens if lang == "en" else lambda plain: _foreign_tokens(plain, lang)
-    for clause in _clauses(text):
-        plain = clause.text.lower() if clause.text.isupper() else clause.text
-        low, because = plain.lower(), clause.text[:BECAUSE_MAX_CHARS]
+    for sentence, out, heading in _clauses(text):
+        plain = sentence.lower() if sentence.isupper() else sentence
+        low, because = plain.lower(), sentence[:BECAUSE_MAX_CHARS]
         if re.search(_MARKETING, low) and not re.search(_USEFUL, low):
             dropped.append({"text": because, "reason": "filler: it says nothing about records"})
             continue
-        gone = clause.negated or bool(re.search(_ELSEWHERE, low))
+        gone = out or bool(re.search(_ELSEWHERE, low))
         reader.because = because
         for kind, stems in _keyed(_STEMS).items() if lang != "en" and not gone else ():
             if any(stem in low for stem in stems):
                 reader.signals.setdefault(kind, (because, ""))
         if lang not in ("en", *_glossaries()):
-            _read_script(reader, clause.text, lang)
+            _read_script(reader, sentence, lang)
             continue
         head = re.match(r"[^:(]{1,60}\s?:\s", plain)
         if head and not gone and all(token.tag != "V" for token in parse(head[0])[1:]):
             reader.read(parse(head[0]), because, topic=True)
             plain = plain[head.end() :]
-        reader.read(parse(plain), because, topic=clause.topic and not head, negated=gone)
+        reader.read(parse(plain), because, topic=heading and not head, negated=gone)
     return reader, dropped
 
 
@@ -4168,7 +4160,7 @@ def _settle(things: Iterable[_Thing], text: str) -> None:
 
 def _title(text: str, things: Sequence[_Thing]) -> str:
     """The product's name: what the brief opens with, if that is a name; else its first records."""
-    first = next((clause.text for clause in _clauses(text)), "")
+    first = next((sentence for sentence, *_ in _clauses(text)), "")
     head = re.match(r"[^:.!?,;(\n、，،。]{3,60}(?=:|\s\(|\.?$|\.\s)", first)
     words = re.findall(r"[^\W_][\w'’&/-]*|&", head[0]) if head else []
     tags = [token.tag for token in _tokens(" ".join(words))]
@@ -4200,12 +4192,12 @@ stunden?|horas?)(?![^\W_]))?
 def _settings_of(text: str) -> list[dict[str, Any]]:
     """Numbers with a unit are rules that a settings screen can change."""
     found: dict[str, dict[str, Any]] = {}
-    for clause in _clauses(text):
-        low = clause.text.lower()
+    for sentence, *_ in _clauses(text):
+        low = sentence.lower()
         amounts = [match for match in re.finditer(_AMOUNT, low) if match["sign"] or match["unit"]]
         for match in amounts[:DRAFT_SETTINGS_MAX] if len(found) < DRAFT_SETTINGS_MAX else ():
             setting = _setting(match, low)
-            found.setdefault(setting["id"], {**setting, "because": clause.text[:BECAUSE_MAX_CHARS]})
+            found.setdefault(setting["id"], {**setting, "because": sentence[:BECAUSE_MAX_CHARS]})
     return list(found.values())[:DRAFT_SETTINGS_MAX]
 
 
@@ -4230,19 +4222,6 @@ def _setting(match: Any, text: str) -> dict[str, Any]:
 def _currency(text: str) -> str:
     known = (("GBP", "£|gbp|pound"), ("USD", r"\$|usd|dollar"), ("CHF", "chf"))
     return next((code for code, signs in known if re.search(signs, text.lower())), "EUR")
-
-
-def _read_brief(brief: str) -> _Reading:
-    text = _quiet(brief)
-    lang = _language(text)
-    reader, left_out = _read_text(text, lang)
-    _settle(reader.things.values(), text)
-    things = _choose(reader, text, left_out)
-    roles = [role for role in reader.roles.values() if role.name not in reader.blocked]
-    roles = [role for role in roles if not _absorbed(role, roles)]
-    direction = "rtl" if lang in ("ar", "he") else "ltr"
-    found = (things, roles[:DRAFT_ROLES_MAX], reader.signals, _settings_of(text), left_out)
-    return _Reading(lang, direction, _title(text, things), *found, _currency(text))
 
 
 # --- other languages ----------------------------------------------------------------------------------------
@@ -4613,20 +4592,6 @@ enrolled|received|written|updated|last|spent|applied|paid|recorded|ordered|read_
 _END_FIELDS = "ends_at ends_on until to departure due_on due_back renews_on valid_to expires_on"
 
 
-class _Reading(Row):
-    """What a brief says, in its order; `signals` maps a screen type to (words, name of a thing)."""
-
-    lang: str
-    direction: str
-    title: str
-    things: list[_Thing]
-    roles: list[_Role]
-    signals: dict[str, tuple[str, str]]
-    settings: list[dict[str, Any]]
-    left_out: list[dict[str, str]]
-    currency: str
-
-
 def _ascii(text: str) -> str:
     """`text` in lower-case ASCII letters, digits and single spaces: accents dropped, other scripts gone."""
     import unicodedata
@@ -4737,9 +4702,17 @@ def _entity(thing: _Thing, fields: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 class _Plan(Row):
-    """What all variants share: the reading, entities, the lead one's place, role ids, interface words."""
+    """What a brief says, in its order, and what all variants share; `signals` maps a screen type to (words,
+    name of a thing); `lead` is the place of the lead entity, `words` are those of the interface.
+    """
 
-    reading: _Reading
+    lang: str
+    title: str
+    things: list[_Thing]
+    roles: list[_Role]
+    signals: dict[str, tuple[str, str]]
+    settings: list[dict[str, Any]]
+    left_out: list[dict[str, str]]
     entities: list[dict[str, Any]]
     lead: int
     role_ids: list[str]
@@ -4751,8 +4724,14 @@ class _Plan(Row):
         return [self.entities[self.lead], *self.entities[: self.lead], *self.entities[self.lead + 1 :]]
 
 
-def _make_plan(reading: _Reading) -> _Plan:
-    things = reading.things
+def _make_plan(brief: str) -> _Plan:
+    text = _quiet(brief)
+    lang, currency = _language(text), _currency(text)
+    reader, left_out = _read_text(text, lang)
+    _settle(reader.things.values(), text)
+    things, signals = _choose(reader, text, left_out), reader.signals
+    roles = [role for role in reader.roles.values() if role.name not in reader.blocked]
+    roles = [role for role in roles if not _absorbed(role, roles)][:DRAFT_ROLES_MAX]
     for thing, name in zip(things, _short_ids([t.name for t in things], "record")):
         thing.id = name
     ranks = [(thing.kind.name not in _PARTIES, thing.weight) for thing in things]
@@ -4760,25 +4739,31 @@ def _make_plan(reading: _Reading) -> _Plan:
     if not any(len(thing.status or thing.kind.status) >= BOARD_COLUMNS_MIN for thing in things):
         things[lead].status = ("New", "Active", "Done")
     edges: dict[str, list[str]] = {thing.id: [] for thing in things}
-    fields = [_fields_of(thing, things, edges, reading.currency) for thing in things]
+    fields = [_fields_of(thing, things, edges, currency) for thing in things]
     dates = [field["id"] for each in fields for field in each if field["type"] in DATE_TYPES]
-    if not dates or ("calendar" in reading.signals and all(re.match(_PAST, name) for name in dates)):
-        name = reading.signals.get("calendar", ("", ""))[1]
+    if not dates or ("calendar" in signals and all(re.match(_PAST, name) for name in dates)):
+        name = signals.get("calendar", ("", ""))[1]
         named = [number for number, thing in enumerate(things) if thing.name == name]
         fields[[*named, lead][0]].append({"id": "planned_for", "label": "Planned for", "type": "datetime"})
     entities = [_entity(thing, each) for thing, each in zip(things, fields)]
-    nouns = reversed(list(_glossaries().get(reading.lang, {}).items()))
+    _translate(entities, lang)
+    names_row, *rows = [" ".join(row.split()).split("|") for row in _UI_WORDS.split(";")]
+    words = dict(zip(names_row, next((row for row in rows if row[0] == lang), rows[0])))
+    ids = _short_ids([role.name for role in roles], "role")
+    found = (things, roles, signals, _settings_of(text), left_out, entities)
+    return _Plan(lang, _title(text, things), *found, lead, ids, words)
+
+
+def _translate(entities: Sequence[dict[str, Any]], lang: str) -> None:
+    """Fields and states in the brief's language, as far as the tables know it."""
+    nouns = reversed(list(_glossaries().get(lang, {}).items()))
     native = {english: capitalised(word) for word, english in nouns}
-    native.update(terms()[reading.lang] if native else {})
-    for field in (field for entity in entities for field in entity["fields"] if native):
+    native.update(terms()[lang] if native else {})
+    for field in (field for entity in entities for field in entity["fields"]):
         field["label"] = native.get(field["label"].lower(), field["label"])
         values = [native.get(value.lower(), "") for value in field.get("values", ())]
-        if values and len(set(values)) == len(values) and all(values):
+        if all(values) and len({*values}) == len(values) > 0:
             field.update({"values": values}, **({"default": values[0]} if "default" in field else {}))
-    names = [role.name for role in reading.roles]
-    names_row, *rows = [" ".join(row.split()).split("|") for row in _UI_WORDS.split(";")]
-    words = dict(zip(names_row, next((row for row in rows if row[0] == reading.lang), rows[0])))
-    return _Plan(reading, entities, lead, _short_ids(names, "role"), words)
 
 
 # --- screens ------------------------------------------------------------------------------------------------
@@ -4815,8 +4800,8 @@ def _fits(kind: str, entity: Mapping[str, Any]) -> bool:
 
 def _view(plan: _Plan, kind: str) -> Iterator[dict[str, Any]]:
     """A board, calendar, timeline, inbox or report: of what the brief names with it, else of one it suits."""
-    because, named = plan.reading.signals.get(kind, ("", ""))
-    pairs = list(zip(plan.reading.things, plan.entities))
+    because, named = plan.signals.get(kind, ("", ""))
+    pairs = list(zip(plan.things, plan.entities))
     pairs.insert(0, pairs[plan.lead])
     order = [entity for thing, entity in pairs if thing.name == named]
     order += [entity for thing, entity in pairs if kind in thing.kind.screens]
@@ -4865,7 +4850,7 @@ def _record_screens(
     yield {"id": f"{name}_detail", "title": entity["label"], "type": "detail", **shared}
     fields = [field["id"] for field in entity["fields"]]
     steps = [fields[n : n + DRAFT_STEP_FIELDS] for n in range(0, len(fields), DRAFT_STEP_FIELDS)]
-    label = entity["label"] if plan.reading.lang == "de" else _inside(entity["label"])
+    label = entity["label"] if plan.lang == "de" else _inside(entity["label"])
     form = {"id": f"{name}_form", "title": _titled(plan.words["form"], label), "type": "form", **shared}
     yield {**form, **({"steps": steps} if guided else {})}
 
@@ -4976,7 +4961,7 @@ def _sentence(plan: _Plan, text: str) -> str:
         return " and ".join(filter(None, [", ".join(few[:-1]), *few[-1:]])) or otherwise
 
     lead, *others = [entity["plural"] for entity in plan.ranked]
-    roles = listed([f"the {role.label}" for role in plan.reading.roles], "people")
+    roles = listed([f"the {role.label}" for role in plan.roles], "people")
     rest = listed([_inside(name) for name in others], "all details")
     named = {"%s": _inside(lead), "%o": rest, "%r": roles}
     text = re.sub("%[sor]", lambda match: named[match[0]], text)
@@ -4985,7 +4970,7 @@ def _sentence(plan: _Plan, text: str) -> str:
 
 def _screens(plan: _Plan, letter: str) -> list[dict[str, Any]]:
     """A variant's screens in its menu's order: what it puts first, lists, other views, settings."""
-    row, signals = _variants()[letter], plan.reading.signals
+    row, signals = _variants()[letter], plan.signals
     others = [kind for kind in _VIEWS if kind in signals and kind not in row.views]
     first = [screen for kind in row.views for screen in _view(plan, kind)]
     rest = [screen for kind in others for screen in _view(plan, kind)]
@@ -4996,7 +4981,7 @@ def _screens(plan: _Plan, letter: str) -> list[dict[str, Any]]:
     kind = "cards" if row.axes["home"] == "cards" else "list"
     guided = row.axes["entry"] == "guided"
     records = [screen for entity in plan.ranked for screen in _record_screens(plan, entity, kind, guided)]
-    reasons = [*signals.get("settings", ())[:1], *(setting["because"] for setting in plan.reading.settings)]
+    reasons = [*signals.get("settings", ())[:1], *(setting["because"] for setting in plan.settings)]
     ending = {"id": "settings", "title": plan.words["settings"], "type": "settings"}
     settings = [{**ending, "because": reason} for reason in reasons[:1]]
     return [*first, *records, *rest, *settings]
@@ -5023,7 +5008,7 @@ def _role(plan: _Plan, role: _Role, name: str) -> dict[str, Any]:
 
 def _dealt_with(plan: _Plan, role: _Role) -> list[dict[str, Any]]:
     """The entities that a role deals with, in the order of the brief."""
-    by_name = {thing.name: entity for thing, entity in zip(plan.reading.things, plan.entities)}
+    by_name = {thing.name: entity for thing, entity in zip(plan.things, plan.entities)}
     return [by_name[name] for name in dict.fromkeys(role.things) if name in by_name]
 
 
@@ -5048,7 +5033,7 @@ def _flow(plan: _Plan, role: _Role | None, name: str) -> dict[str, Any]:
 
 
 def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any]:
-    row, reading, screens = _variants()[letter], plan.reading, _screens(plan, letter)
+    row, screens = _variants()[letter], _screens(plan, letter)
     axes, lead = dict(row.axes), plan.ranked[0]["id"]
     homes = [s for s in screens if s["type"] == axes["home"] and s.get("entity", lead) == lead]
     homes += [s for s in screens if s["type"] in (axes["home"], *row.views)]
@@ -5057,17 +5042,17 @@ def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any
         axes.update(home=home["type"], main="table" if home["type"] == "list" else home["type"])
     menu = [s["id"] for s in screens if s["type"] not in ("detail", "form") and s is not home]
     question, rationale, cost = (_sentence(plan, text) for text in row.texts)
-    roles = list(zip(reading.roles, plan.role_ids))
+    roles = list(zip(plan.roles, plan.role_ids))
     theme = {"palette": PALETTES[seed % len(PALETTES)], "layout": axes["navigation"]}
     theme.update(density=axes["density"], mode="auto", corners="round" if letter == "d" else "soft")
     variant = {"id": letter, "question": question[:LABEL_MAX_CHARS], "rationale": rationale[:TEXT_MAX_CHARS]}
     return {
-        "blueprint": 1, "title": reading.title, "brief": brief, "lang": reading.lang, "dir": reading.direction,
+        "blueprint": 1, "title": plan.title, "brief": brief, "lang": plan.lang, "dir": "rtl" if plan.lang in ("ar", "he") else "ltr",
         "seed": seed, "asOf": AS_OF_DATE, "variant": {**variant, "cost": cost, "axes": axes},
         "roles": [_role(plan, role, name) for role, name in roles], "entities": plan.entities,
         "screens": screens, "navigation": [home["id"], *menu],
         "flows": [_flow(plan, role, name) for role, name in roles] or [_flow(plan, None, "first")],
-        "settings": reading.settings, "theme": theme,
+        "settings": plan.settings, "theme": theme,
     }  # fmt: skip
 
 
@@ -5090,15 +5075,14 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
     import copy
     import hashlib
 
-    reading = _read_brief(brief)
-    plan = _make_plan(reading)
+    plan = _make_plan(brief)
     if seed is None:
         seed = int.from_bytes(hashlib.sha256(brief.encode("utf-8", "replace")).digest()[:4], "big") & SEED_MAX
-    slug = _whole_words(_ascii(reading.title), DRAFT_SLUG_CHARS).replace(" ", "-") or "prototype"
+    slug = _whole_words(_ascii(plan.title), DRAFT_SLUG_CHARS).replace(" ", "-") or "prototype"
     letters = VARIANT_LETTERS[:variants]
     blueprints = tuple(copy.deepcopy(_blueprint(plan, letter, seed, brief)) for letter in letters)
-    warnings = () if reading.roles else ("The brief names nobody who uses it: there are no roles.",)
-    return Draft(reading.title, slug, seed, blueprints, tuple(reading.left_out[:LIST_ITEMS_MAX]), warnings)
+    warnings = () if plan.roles else ("The brief names nobody who uses it: there are no roles.",)
+    return Draft(plan.title, slug, seed, blueprints, tuple(plan.left_out[:LIST_ITEMS_MAX]), warnings)
 
 
 # ======================================================================

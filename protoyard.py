@@ -3686,24 +3686,20 @@ def _noun(words: list[_Token], capitals: bool) -> _Noun | None:
     `capitals`: they mean nothing here; else one inside a sentence marks a proper name, which is no record.
     """
     last = words[-1]
-    someone = last.person
-    nouns = [token for token in words if token.tag == "N" and (capitals or someone or not token.proper)]
-    known = " ".join(token.base for token in nouns) in archetypes()
-    while len(nouns) > 1 and not known and _class_of(nouns[0].base) == "time":
-        nouns = nouns[1:]
+    nouns = [token for token in words if token.tag == "N" and (capitals or last.person or not token.proper)]
     if not nouns or nouns[-1] is not last or len(last.base) < 2:
         return None
     nouns = nouns[-DRAFT_NAME_WORDS:]
     articles = [token.low for token in words if token.tag == "D"]
     form = "the" if articles else "bare"
     form = "plural" if last.many else "a" if any(_is("indefinite", word) for word in articles) else form
-    before = [token.low for token in nouns[:-1]]
-    name = " ".join([*before, last.base])
+    plain = [*(token.low for token in nouns[:-1]), last.one]
+    name = " ".join([*plain[:-1], last.base])
     *before, head = name.split(" ")
-    shown = [t.text.rstrip("s") if re.fullmatch("[A-Z]{2,5}s?", t.text) else t.low for t in nouns[:-1]]
-    shown.append(last.text.rstrip("s") if re.fullmatch("[A-Z]{2,5}s?", last.text) else last.one)
+    loud = [re.fullmatch("([A-Z]{2,5})s?", token.text) for token in nouns]
+    shown = [match[1] if match else word for match, word in zip(loud, plain)]
     unit = _tables()["unit"].get(name, "").replace("_", " ") if form != "plural" else ""
-    person = someone or _is("departments", "-".join(name.split())) or bool(before and _is("handy", head))
+    person = last.person or _is("departments", "-".join(name.split())) or bool(before and _is("handy", head))
     number = max(_number(token.low) for token in words)
     label = unit or " ".join(shown)
     return _Noun(unit or name, label, last.plural or _plural(label), head, before, form, number, person)
@@ -3768,9 +3764,8 @@ class _Reader:
         """One sentence: `topic` when it names the product, `negated` when all of it is out of scope."""
         self.because, self.topic, self.always = because, topic, negated
         long = [token for token in tokens if len(token.text) >= SHORT_WORD_CHARS and token.text.isalpha()]
-        self.capitals = bool(self.glossary) or 2 * sum(token.text[0] != token.low[0] for token in long) > len(
-            long
-        )
+        capital = [token for token in long if token.text[0] != token.low[0]]
+        self.capitals = bool(self.glossary) or 2 * len(capital) > len(long)
         self.named: list[_Noun] = []
         self._clause()
         place = 0
@@ -3940,8 +3935,8 @@ class _Reader:
         form = "bare" if noun.form == "the" and context == "for" else form
         form = "a" if self.glossary and form == "bare" and context in ("object", "list") else form
         weight = _STANDS.get("object" if strong else context, _ELSE) * _FORMED[form]
-        weight += _KNOWN if known else _KIN if noun.head in archetypes() else 0
-        weight += _COUNTED if noun.number else 0
+        weight += _KNOWN if known else _KIN * (noun.head in archetypes())
+        weight += _COUNTED * (noun.number > 0)
         thing = self._mention(noun.name, noun.label, noun.person, weight, noun.plural)
         thing.count = max(thing.count, noun.number)
         if context == "with":
@@ -3960,16 +3955,11 @@ class _Reader:
         """No record: a field goes to the record before it; what qualifies a screen hints at one."""
         if kind == "field" and self.last in self.things and not self.topic:
             self.things[self.last].extra.append(_guess_field(noun.name))
-        words = list(noun.modifiers)
-        while words and _class_of(words[-1]) not in ("", "field"):
-            words.pop()
-        while len(words) > 1 and _class_of(words[0]) == "place":
-            words.pop(0)
+        words = [word for word in noun.modifiers if _class_of(word) in ("", "field")]
         if words and kind in ("product", "screens", "place") and not _class_of(words[-1]):
             name = " ".join([*words[:-1], _singular(words[-1])])
             name = _tables()["unit"].get(name, name).replace("_", " ")
-            bonus = _KNOWN if name in archetypes() else 0
-            weight = _STANDS["place" if kind == "place" else "topic"] + bonus
+            weight = _STANDS["place" if kind == "place" else "topic"] + _KNOWN * (name in archetypes())
             self._mention(name, name, _is_person(words[-1]), weight)
             self.last = self.last or name
         if kind == "product":
@@ -3992,8 +3982,6 @@ class _Reader:
         """What stands in brackets: values of a status in their order, fields, or examples; never records."""
         end = next((k for k in range(n, len(tokens)) if tokens[k].text in ")]"), len(tokens) - 1)
         inside, thing = tokens[n + 1 : end], self.things.get(self.last)
-        for token in inside:
-            self._signal(token.base, self.last)
         values = _bracket_values(inside)
         if thing is None or len(values) < 2 or self.negated:
             return end + 1
@@ -4637,18 +4625,12 @@ def _field(spec: FieldSpec, target: _Thing | None, currency: str) -> dict[str, A
     if kind in ("ref", "person"):
         somebody = kind == "person" or spec.target in _PARTIES
         kind = "ref" if target else "person" if somebody else "text"
-    field: dict[str, Any] = {"id": spec.id, "label": _label_of(spec.id), "type": kind}
-    if kind in CHOICE_TYPES:
-        field["values"] = list(spec.values)
-    if kind in ("number", "money", "percent", "duration"):
-        field["min"] = 0
-    if kind == "percent":
-        field["max"] = PERCENT_MAX
-    if kind == "ref" and target:
-        field["entity"] = target.id
-    if kind == "money":
-        field["unit"] = currency
-    return field
+    more = {
+        "choice": {"values": list(spec.values)}, "number": {"min": 0}, "duration": {"min": 0},
+        "money": {"min": 0, "unit": currency}, "percent": {"min": 0, "max": PERCENT_MAX},
+        "ref": {"entity": target.id if target else ""},
+    }  # fmt: skip
+    return {"id": spec.id, "label": _label_of(spec.id), "type": kind, **more.get(kind, {})}
 
 
 def _reaches(start: str, goal: str, edges: Mapping[str, Sequence[str]]) -> bool:
@@ -4840,9 +4822,7 @@ def _titled(pattern: str, name: str) -> str:
     return pattern.replace("%", name)[:LABEL_MAX_CHARS]
 
 
-def _record_screens(
-    plan: _Plan, entity: Mapping[str, Any], kind: str, guided: bool
-) -> Iterator[dict[str, Any]]:
+def _record_screens(plan: _Plan, entity: dict[str, Any], kind: str, guided: bool) -> Iterator[dict[str, Any]]:
     """List (or cards), detail and form of one entity."""
     name, shared = entity["id"], {"because": entity["because"], "entity": entity["id"]}
     shown = {"columns": _columns(entity), "filters": _filters(entity)}
@@ -4863,10 +4843,10 @@ def _widgets(plan: _Plan) -> Iterator[dict[str, Any]]:
         still = values[: -2 if len(values) > BOARD_COLUMNS_MIN else -1] or values
         tile = {"kind": "count", "entity": entity["id"], "title": _titled(words["open"], entity["plural"])}
         yield {**tile, "filter": {"field": "status", "values": still}}
-    for entity in [entity for entity in ranked if _ids(entity, ("money",))][:1]:
-        money = _ids(entity, ("money",))[0]
-        title = f"{entity['plural']}: {_label_of(money).lower()}"[:LABEL_MAX_CHARS]
-        yield {"kind": "sum", "entity": entity["id"], "title": title, "measure": money}
+    sums = [(one, field) for one in ranked for field in one["fields"] if field["type"] == "money"]
+    for entity, money in sums[:1]:
+        title = f"{entity['plural']}: {money['label'].lower()}"[:LABEL_MAX_CHARS]
+        yield {"kind": "sum", "entity": entity["id"], "title": title, "measure": money["id"]}
     for when, entity in zip(("overdue", "next_30_days"), [e for e in ranked if _plan_date(e)] * 2):
         tile = {"kind": "list", "entity": entity["id"], "title": _titled(words[when], entity["plural"])}
         yield {**tile, "filter": {"field": _plan_date(entity), "when": when}}
@@ -5072,7 +5052,6 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
 
     Entities, roles and flows are equal over the variants. `seed` None: from the brief. It never fails.
     """
-    import copy
     import hashlib
 
     plan = _make_plan(brief)
@@ -5080,7 +5059,7 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
         seed = int.from_bytes(hashlib.sha256(brief.encode("utf-8", "replace")).digest()[:4], "big") & SEED_MAX
     slug = _whole_words(_ascii(plan.title), DRAFT_SLUG_CHARS).replace(" ", "-") or "prototype"
     letters = VARIANT_LETTERS[:variants]
-    blueprints = tuple(copy.deepcopy(_blueprint(plan, letter, seed, brief)) for letter in letters)
+    blueprints = tuple(_copied(_blueprint(plan, letter, seed, brief)) for letter in letters)
     warnings = () if plan.roles else ("The brief names nobody who uses it: there are no roles.",)
     return Draft(plan.title, slug, seed, blueprints, tuple(plan.left_out[:LIST_ITEMS_MAX]), warnings)
 

@@ -3048,79 +3048,114 @@ notes|notas|remarques|notizen|notas;remarks|observaciones|observations|bemerkung
 status|estado|statut|status|situação;owner|responsable|responsable|zuständig|responsável;place|lugar|lieu|ort|local;
 location|ubicación|emplacement|standort|localização;value|valor|valeur|wert|valor;duration|duración|durée|dauer|duração;
 quantity|cantidad|quantité|menge|quantidade;amount|importe|montant|betrag|valor;total|total|total|summe|total;
-starts at|empieza|début|beginn|início;ends at|termina|fin|ende|término;starts on|desde|à partir du|ab|a partir de;
-ends on|hasta|jusqu'au|bis|até;from|desde|du|von|de;to|hasta|au|bis|até;due date|vence el|échéance|fällig am|vence em;
-due on|vence el|échéance|fällig am|vence em;due back|devolver el|retour prévu|rückgabe bis|devolver até;
-out on|prestado el|sorti le|ausgeliehen am|emprestado em;returned on|devuelto el|rendu le|zurück am|devolvido em;
-planned for|previsto para|prévu pour|geplant für|previsto para;requested by|pedido por|demandé par|angefragt von|pedido por;
-received at|recibido el|reçu le|eingegangen am|recebido em;created on|creado el|créé le|angelegt am|criado em;
-issue date|emitida el|date d'émission|ausgestellt am|emitida em;paid on|pagado el|payé le|bezahlt am|pago em;
+starts at|empieza|début|beginn|início;ends at|termina|fin|ende|término;starts on|desde|à partir du|ab|a partir
+de; ends on|hasta|jusqu'au|bis|até;from|desde|du|von|de;to|hasta|au|bis|até;due date|vence el|échéance|fällig
+am|vence em; due on|vence el|échéance|fällig am|vence em;due back|devolver el|retour prévu|rückgabe
+bis|devolver até; out on|prestado el|sorti le|ausgeliehen am|emprestado em;returned on|devuelto el|rendu
+le|zurück am|devolvido em; planned for|previsto para|prévu pour|geplant für|previsto para;requested by|pedido
+por|demandé par|angefragt von|pedido por; received at|recibido el|reçu le|eingegangen am|recebido em;created
+on|creado el|créé le|angelegt am|criado em; issue date|emitida el|date d'émission|ausgestellt am|emitida
+em;paid on|pagado el|payé le|bezahlt am|pago em;
 paid|pagado|payé|bezahlt|pago;priority|prioridad|priorité|priorität|prioridade;severity|gravedad|gravité|schwere|gravidade;
-assignee|asignado a|confié à|zugewiesen an|atribuído a;approver|aprueba|approbateur|freigabe|aprova;requester|solicitante|demandeur|anfragende Person|solicitante;
-reported by|notificado por|signalé par|gemeldet von|relatado por;occurred at|ocurrió el|survenu le|geschehen am|ocorreu em;
-with|con|avec|bei|com;about|sobre|concerne|betrifft|sobre;author|autor|auteur|verfasst von|autor;reason|motivo|motif|grund|motivo;
+assignee|asignado a|confié à|zugewiesen an|atribuído
+a;approver|aprueba|approbateur|freigabe|aprova;requester|solicitante|demandeur|anfragende Person|solicitante;
+reported by|notificado por|signalé par|gemeldet von|relatado por;occurred at|ocurrió el|survenu le|geschehen
+am|ocorreu em; with|con|avec|bei|com;about|sobre|concerne|betrifft|sobre;author|autor|auteur|verfasst
+von|autor;reason|motivo|motif|grund|motivo;
 purpose|finalidad|but|zweck|finalidade;outcome|desenlace|issue|ausgang|desfecho;score|puntuación|note|punkte|pontuação;
 rating|valoración|évaluation|bewertung|avaliação;since|desde|depuis|seit|desde;joined|alta|adhésion|beitritt|adesão;
 skills|habilidades|compétences|fähigkeiten|habilidades;availability|disponibilidad|disponibilité|verfügbarkeit|disponibilidade;
 capacity|capacidad|capacité|plätze|capacidade;weight|peso|poids|gewicht|peso;size|tamaño|taille|größe|tamanho;
-version|versión|version|version|versão;serial no|número de serie|numéro de série|seriennummer|número de série;model|modelo|modèle|modell|modelo;
-species|especie|espèce|tierart|espécie;breed|raza|race|rasse|raça;born on|nacimiento|né le|geboren am|nascimento;
-ordered at|pedido el|commandé le|bestellt am|pedido em;items|artículos|articles|positionen|itens;deliver by|entregar el|livrer le|liefern bis|entregar até;
+version|versión|version|version|versão;serial no|número de serie|numéro de série|seriennummer|número de
+série;model|modelo|modèle|modell|modelo;
+species|especie|espèce|tierart|espécie;breed|raza|race|rasse|raça;born on|nacimiento|né le|geboren
+am|nascimento; ordered at|pedido el|commandé le|bestellt am|pedido
+em;items|artículos|articles|positionen|itens;deliver by|entregar el|livrer le|liefern bis|entregar até;
 problem|problema|problème|problem|problema;cost|coste|coût|kosten|custo;estimate|estimación|estimation|schätzung|estimativa;
-people|personas|personnes|personen|pessoas;booked by|reservado por|réservé par|gebucht von|reservado por;person|persona|personne|person|pessoa;
-item|objeto|objet|gegenstand|objeto;borrower|prestatario|emprunteur|ausgeliehen an|quem pegou;unit|unidad|unité|einheit|unidade;
+people|personas|personnes|personen|pessoas;booked by|reservado por|réservé par|gebucht von|reservado
+por;person|persona|personne|person|pessoa;
+item|objeto|objet|gegenstand|objeto;borrower|prestatario|emprunteur|ausgeliehen an|quem
+pegou;unit|unidad|unité|einheit|unidade;
 new|nuevo|nouveau|neu|novo;active|activo|actif|aktiv|ativo;done|hecho|terminé|erledigt|concluído;open|abierto|ouvert|offen|aberto;
 closed|cerrado|clôturé|geschlossen|encerrado;draft|borrador|brouillon|entwurf|rascunho;planned|planificado|prévu|geplant|planejado;
 scheduled|programado|programmé|angesetzt|agendado;requested|solicitado|demandé|angefragt|solicitado;confirmed|confirmado|confirmé|bestätigt|confirmado;
 approved|aprobado|approuvé|genehmigt|aprovado;declined|rechazado|refusé|abgelehnt|recusado;rejected|rechazado|rejeté|abgelehnt|rejeitado;
-cancelled|cancelado|annulé|storniert|cancelado;completed|completado|terminé|abgeschlossen|concluído;in progress|en curso|en cours|in Arbeit|em andamento;
-overdue|vencido|en retard|überfällig|atrasado;due|pendiente|dû|fällig|pendente;paused|en pausa|en pause|pausiert|em pausa;
+cancelled|cancelado|annulé|storniert|cancelado;completed|completado|terminé|abgeschlossen|concluído;in
+progress|en curso|en cours|in Arbeit|em andamento; overdue|vencido|en
+retard|überfällig|atrasado;due|pendiente|dû|fällig|pendente;paused|en pausa|en pause|pausiert|em pausa;
 available|disponible|disponible|verfügbar|disponível;reserved|reservado|réservé|reserviert|reservado;out|prestado|sorti|ausgeliehen|emprestado;
-on loan|prestado|prêté|verliehen|emprestado;returned|devuelto|rendu|zurückgegeben|devolvido;in repair|en reparación|en réparation|in Reparatur|em reparo;
+on loan|prestado|prêté|verliehen|emprestado;returned|devuelto|rendu|zurückgegeben|devolvido;in repair|en
+reparación|en réparation|in Reparatur|em reparo;
 retired|retirado|retiré|ausgemustert|retirado;lost|perdido|perdu|verloren|perdido;arrived|llegado|arrivé|angekommen|chegou;
-no-show|no presentado|non présenté|nicht erschienen|não compareceu;received|recibido|reçu|eingegangen|recebido;assigned|asignado|attribué|zugewiesen|atribuído;
-resolved|resuelto|résolu|gelöst|resolvido;reported|notificado|signalé|gemeldet|relatado;investigating|en estudio|en examen|in Prüfung|em análise;
+no-show|no presentado|non présenté|nicht erschienen|não
+compareceu;received|recibido|reçu|eingegangen|recebido;assigned|asignado|attribué|zugewiesen|atribuído;
+resolved|resuelto|résolu|gelöst|resolvido;reported|notificado|signalé|gemeldet|relatado;investigating|en
+estudio|en examen|in Prüfung|em análise;
 passed|superado|réussi|bestanden|passou;failed|fallido|échoué|durchgefallen|reprovado;sent|enviado|envoyé|versandt|enviado;
-accepted|aceptado|accepté|angenommen|aceito;expired|caducado|expiré|abgelaufen|expirado;pending|pendiente|en attente|ausstehend|pendente;
+accepted|aceptado|accepté|angenommen|aceito;expired|caducado|expiré|abgelaufen|expirado;pending|pendiente|en
+attente|ausstehend|pendente;
 left|baja|parti|ausgetreten|saiu;away|ausente|absent|abwesend|ausente;free|libre|libre|frei|livre;occupied|ocupado|occupé|belegt|ocupado;
-out of order|averiado|en panne|defekt|com defeito;in service|en servicio|en service|in Betrieb|em serviço;out of service|fuera de servicio|hors service|außer Betrieb|fora de serviço;
-needs attention|requiere atención|à vérifier|braucht Wartung|requer atenção;scrapped|desechado|mis au rebut|verschrottet|descartado;
+out of order|averiado|en panne|defekt|com defeito;in service|en servicio|en service|in Betrieb|em serviço;out
+of service|fuera de servicio|hors service|außer Betrieb|fora de serviço; needs attention|requiere atención|à
+vérifier|braucht Wartung|requer atenção;scrapped|desechado|mis au rebut|verschrottet|descartado;
 delivered|entregado|livré|geliefert|entregue;shipped|expedido|expédié|abgeschickt|despachado;packed|preparado|préparé|verpackt|embalado;
 placed|realizado|passée|aufgegeben|feito;low|bajo|bas|niedrig|baixa;normal|normal|normal|normal|normal;high|alto|haut|hoch|alta;
 medium|medio|moyen|mittel|média;urgent|urgente|urgent|dringend|urgente;critical|crítico|critique|kritisch|crítica;
 client|cliente|client|Kunde|cliente;site|lugar|lieu|Standort|local;minor|leve|mineur|gering|leve;moderate|moderado|modéré|mäßig|moderada;
-major|grave|majeur|erheblich|grave;pass|apto|réussi|bestanden|aprovado;fail|no apto|échoué|nicht bestanden|reprovado;
-installed on|instalado el|installé le|eingebaut am|instalado em;next service|próxima revisión|prochain entretien|nächste Wartung|próxima revisão;
-found on|detectado el|constaté le|festgestellt am|detectado em;root cause|causa|cause|Ursache|causa;registration|matrícula|immatriculation|Kennzeichen|placa;
-make model|marca y modelo|marque et modèle|Marke und Modell|marca e modelo;mileage|kilometraje|kilométrage|Kilometerstand|quilometragem;
-fuel|combustible|carburant|Kraftstoff|combustível;on hand|existencias|en stock|Bestand|em estoque;reorder at|pedir a partir de|seuil de commande|nachbestellen ab|repor a partir de;
-unit cost|coste unitario|coût unitaire|Stückkosten|custo unitário;given on|administrado el|fait le|gegeben am|aplicada em;next due|próxima|prochaine|nächste fällig|próxima;
-given by|administrado por|fait par|gegeben von|aplicada por;given at|administrado el|fait le|gegeben am|aplicado em;vaccine|vacuna|vaccin|Impfstoff|vacina;
-clinician|profesional|soignant|Behandlung durch|profissional;resource|recurso|ressource|gebucht wird|recurso;features|características|équipements|Ausstattung|recursos;
-bookable|reservable|réservable|buchbar|reservável;condition back|estado al devolver|état au retour|Zustand zurück|estado na devolução;
-condition|estado|état|Zustand|estado;party size|personas|personnes|Personen|pessoas;arrival|llegada|arrivée|Ankunft|chegada;requests|peticiones|demandes|Wünsche|pedidos;
-lifetime value|valor total|valeur totale|Gesamtwert|valor total;member no|número de socio|numéro d'adhérent|Mitgliedsnummer|número de sócio;tier|nivel|niveau|Stufe|nível;
-renews on|se renueva el|renouvelé le|verlängert sich am|renova em;scheduled for|previsto para|prévu pour|geplant für|previsto para;asset|activo|bien|Objekt|bem;
-team|equipo|équipe|Team|equipe;position|posición|poste|Position|posição;subject|asunto|objet|Betreff|assunto;opened at|abierto el|ouvert le|eröffnet am|aberto em;
-stops|paradas|arrêts|Halte|paradas;role|función|rôle|Rolle|função;method|forma de pago|moyen|Zahlart|forma;paid at|pagado el|payé le|bezahlt am|pago em;
-barcode|código de barras|code-barres|Strichcode|código de barras;recipient|destinatario|destinataire|empfangen von|destinatário;visitor|visitante|visiteur|Besuch durch|visitante;
+major|grave|majeur|erheblich|grave;pass|apto|réussi|bestanden|aprovado;fail|no apto|échoué|nicht
+bestanden|reprovado; installed on|instalado el|installé le|eingebaut am|instalado em;next service|próxima
+revisión|prochain entretien|nächste Wartung|próxima revisão; found on|detectado el|constaté le|festgestellt
+am|detectado em;root cause|causa|cause|Ursache|causa;registration|matrícula|immatriculation|Kennzeichen|placa;
+make model|marca y modelo|marque et modèle|Marke und Modell|marca e
+modelo;mileage|kilometraje|kilométrage|Kilometerstand|quilometragem;
+fuel|combustible|carburant|Kraftstoff|combustível;on hand|existencias|en stock|Bestand|em estoque;reorder
+at|pedir a partir de|seuil de commande|nachbestellen ab|repor a partir de; unit cost|coste unitario|coût
+unitaire|Stückkosten|custo unitário;given on|administrado el|fait le|gegeben am|aplicada em;next
+due|próxima|prochaine|nächste fällig|próxima; given by|administrado por|fait par|gegeben von|aplicada
+por;given at|administrado el|fait le|gegeben am|aplicado em;vaccine|vacuna|vaccin|Impfstoff|vacina;
+clinician|profesional|soignant|Behandlung durch|profissional;resource|recurso|ressource|gebucht
+wird|recurso;features|características|équipements|Ausstattung|recursos;
+bookable|reservable|réservable|buchbar|reservável;condition back|estado al devolver|état au retour|Zustand
+zurück|estado na devolução; condition|estado|état|Zustand|estado;party
+size|personas|personnes|Personen|pessoas;arrival|llegada|arrivée|Ankunft|chegada;requests|peticiones|demandes|Wünsche|pedidos;
+lifetime value|valor total|valeur totale|Gesamtwert|valor total;member no|número de socio|numéro
+d'adhérent|Mitgliedsnummer|número de sócio;tier|nivel|niveau|Stufe|nível; renews on|se renueva el|renouvelé
+le|verlängert sich am|renova em;scheduled for|previsto para|prévu pour|geplant für|previsto
+para;asset|activo|bien|Objekt|bem;
+team|equipo|équipe|Team|equipe;position|posición|poste|Position|posição;subject|asunto|objet|Betreff|assunto;opened
+at|abierto el|ouvert le|eröffnet am|aberto em;
+stops|paradas|arrêts|Halte|paradas;role|función|rôle|Rolle|função;method|forma de
+pago|moyen|Zahlart|forma;paid at|pagado el|payé le|bezahlt am|pago em; barcode|código de
+barras|code-barres|Strichcode|código de barras;recipient|destinatario|destinataire|empfangen
+von|destinatário;visitor|visitante|visiteur|Besuch durch|visitante;
 serves|raciones|portions|Portionen|porções;area|superficie|surface|Fläche|área;used|usado|utilisé|belegt|usado;progress|avance|avancement|Fortschritt|progresso;
-estimated|estimado|estimé|geschätzt|estimado;read at|leído el|relevé le|abgelesen am|lido em;read by|leído por|relevé par|abgelesen von|lido por;
-meter|contador|compteur|Zähler|medidor;needed by|se necesita el|nécessaire le|benötigt bis|necessário até;valid until|válido hasta|valable jusqu'au|gültig bis|válido até;
-discount|descuento|remise|Rabatt|desconto;terms|condiciones|conditions|Bedingungen|condições;website|página web|site web|Webseite|site;job title|cargo|fonction|Stelle|cargo;
-start date|alta|début|Beginn|início;department|departamento|service|Abteilung|departamento;topic|tema|sujet|Thema|tema;chair|dirige|animé par|Leitung|coordena;
-attendees|asistentes|participants|Teilnehmende|participantes;minutes|acta|compte rendu|Protokoll|ata;date of birth|nacimiento|date de naissance|Geburtsdatum|nascimento;
-waiting for parts|esperando piezas|en attente de pièces|wartet auf Teile|aguardando peças;invoiced|facturado|facturé|berechnet|faturado;
-action agreed|acción acordada|action convenue|Maßnahme vereinbart|ação combinada;fixed|reparado|corrigé|behoben|corrigido;verified|verificado|vérifié|geprüft|verificado;
-checked in|registrado|enregistré|eingecheckt|registrado;in use|en uso|utilisé|in Benutzung|em uso;in workshop|en taller|à l'atelier|in Werkstatt|na oficina;sold|vendido|vendu|verkauft|vendido;
-in stock|disponible|disponible|vorrätig|disponível;out of stock|agotado|épuisé|ausverkauft|esgotado;on order|pedido|commandé|bestellt|encomendado;
-lapsed|vencido|expiré|abgelaufen|vencido;inactive|inactivo|inactif|inaktiv|inativo;blocked|bloqueado|bloqué|gesperrt|bloqueado;to do|por hacer|à faire|zu tun|a fazer;
-under treatment|en tratamiento|en traitement|in Behandlung|em tratamento;deceased|fallecido|décédé|verstorben|falecido;loading|cargando|chargement|lädt|carregando;
-on the road|en ruta|en route|unterwegs|na estrada;finished|terminado|terminé|fertig|terminado;travelling|de camino|en route|unterwegs|a caminho;on site|en el lugar|sur place|vor Ort|no local;
-triaged|clasificado|trié|eingestuft|triado;contained|contenido|contenu|eingedämmt|contido;worked|trabajado|effectué|geleistet|trabalhado;missed|no cumplido|manqué|verpasst|não cumprido;
-withdrawn|fuera de préstamo|hors prêt|zurückgezogen|fora de circulação;suspended|suspendido|suspendu|gesperrt|suspenso;given|administrado|fait|gegeben|aplicado;stopped|interrumpido|arrêté|abgesetzt|interrompido;
-invited|invitado|invité|eingeladen|convidado;applied|solicitado|candidat|beworben|candidato;vetted|comprobado|contrôlé|zugelassen|conferido;resting|en pausa|en pause|pausiert|em pausa;
-waiting on customer|esperando al cliente|en attente du client|wartet auf Kunde|aguardando cliente;postponed|aplazado|reporté|verschoben|adiado;held|celebrado|tenu|abgehalten|realizado
+estimated|estimado|estimé|geschätzt|estimado;read at|leído el|relevé le|abgelesen am|lido em;read by|leído
+por|relevé par|abgelesen von|lido por; meter|contador|compteur|Zähler|medidor;needed by|se necesita
+el|nécessaire le|benötigt bis|necessário até;valid until|válido hasta|valable jusqu'au|gültig bis|válido até;
+discount|descuento|remise|Rabatt|desconto;terms|condiciones|conditions|Bedingungen|condições;website|página
+web|site web|Webseite|site;job title|cargo|fonction|Stelle|cargo; start
+date|alta|début|Beginn|início;department|departamento|service|Abteilung|departamento;topic|tema|sujet|Thema|tema;chair|dirige|animé
+par|Leitung|coordena; attendees|asistentes|participants|Teilnehmende|participantes;minutes|acta|compte
+rendu|Protokoll|ata;date of birth|nacimiento|date de naissance|Geburtsdatum|nascimento; waiting for
+parts|esperando piezas|en attente de pièces|wartet auf Teile|aguardando
+peças;invoiced|facturado|facturé|berechnet|faturado; action agreed|acción acordada|action convenue|Maßnahme
+vereinbart|ação
+combinada;fixed|reparado|corrigé|behoben|corrigido;verified|verificado|vérifié|geprüft|verificado; checked
+in|registrado|enregistré|eingecheckt|registrado;in use|en uso|utilisé|in Benutzung|em uso;in workshop|en
+taller|à l'atelier|in Werkstatt|na oficina;sold|vendido|vendu|verkauft|vendido; in
+stock|disponible|disponible|vorrätig|disponível;out of stock|agotado|épuisé|ausverkauft|esgotado;on
+order|pedido|commandé|bestellt|encomendado;
+lapsed|vencido|expiré|abgelaufen|vencido;inactive|inactivo|inactif|inaktiv|inativo;blocked|bloqueado|bloqué|gesperrt|bloqueado;to
+do|por hacer|à faire|zu tun|a fazer; under treatment|en tratamiento|en traitement|in Behandlung|em
+tratamento;deceased|fallecido|décédé|verstorben|falecido;loading|cargando|chargement|lädt|carregando; on the
+road|en ruta|en route|unterwegs|na estrada;finished|terminado|terminé|fertig|terminado;travelling|de camino|en
+route|unterwegs|a caminho;on site|en el lugar|sur place|vor Ort|no local;
+triaged|clasificado|trié|eingestuft|triado;contained|contenido|contenu|eingedämmt|contido;worked|trabajado|effectué|geleistet|trabalhado;missed|no
+cumplido|manqué|verpasst|não cumprido; withdrawn|fuera de préstamo|hors prêt|zurückgezogen|fora de
+circulação;suspended|suspendido|suspendu|gesperrt|suspenso;given|administrado|fait|gegeben|aplicado;stopped|interrumpido|arrêté|abgesetzt|interrompido;
+invited|invitado|invité|eingeladen|convidado;applied|solicitado|candidat|beworben|candidato;vetted|comprobado|contrôlé|zugelassen|conferido;resting|en
+pausa|en pause|pausiert|em pausa; waiting on customer|esperando al cliente|en attente du client|wartet auf
+Kunde|aguardando cliente;postponed|aplazado|reporté|verschoben|adiado;held|celebrado|tenu|abgehalten|realizado
 """
 _CHOICES = """
 sector:Retail/Health/Education/Industry tier:Basic/Standard/Premium source:Website/Referral/Agency zone:A/B/C
@@ -3182,13 +3217,10 @@ def archetypes() -> Mapping[str, Archetype]:
     for row in f"{_ARCHETYPES};{_FALLBACKS}".replace("\n", " ").split(";"):
         name, others, icon, fields, status, screens = row.strip().split("|")
         last_word = name == "~"
-        kind = Archetype(
-            "" if last_word else name,
-            icon,
-            tuple(map(_parse_field, fields.split())),
-            tuple(capitalised(value.strip()) for value in status.split(",") if value),
-            tuple(_SCREEN_LETTERS[letter] for letter in screens),
-        )
+        states = tuple(capitalised(value.strip()) for value in status.split(",") if value)
+        shown = tuple(_SCREEN_LETTERS[letter] for letter in screens)
+        specs = tuple(map(_parse_field, fields.split()))
+        kind = Archetype("" if last_word else name, icon, specs, states, shown)
         for other in [*([] if last_word else [name]), *others.split(",")]:
             table.setdefault(f"~{other.strip().lstrip('~')}" if last_word else other.strip(), kind)
     return table
@@ -3205,12 +3237,10 @@ def find_archetype(name: str, *, person: bool = False) -> Archetype:
 
 @once
 def terms() -> Mapping[str, Mapping[str, str]]:
-    """By language, the words of fields and states: of English ones in it; "en" leads from it back to English."""
-    rows = [row.strip().split("|") for row in _TERMS.split(";")]
-    tables = {
-        lang: {row[0]: capitalised(row[n]) for row in rows}
-        for n, lang in enumerate(("es", "fr", "de", "pt"), 1)
-    }
+    """By language, its words for English ones of fields and states; "en" leads from them back to English."""
+    rows = [" ".join(row.split()).split("|") for row in _TERMS.split(";")]
+    places = {"es": 1, "fr": 2, "de": 3, "pt": 4}
+    tables = {lang: {row[0]: capitalised(row[n]) for row in rows} for lang, n in places.items()}
     pairs = [(word, english) for table in tables.values() for english, word in table.items()]
     return {**tables, "en": dict(reversed(pairs))}
 
@@ -3287,20 +3317,20 @@ V accept accession open chase enquire acknowledge add admit agree allocate aliqu
  experience earn sew wear bake
 B matter answer audit harvest bill book call care change charge chart check claim comment contact contract
  control cost cover deal design dispatch document draft drive drop email e-mail estimate exchange exercise
- feed file flag forecast form groom fund grade grant group guide hand hold host interview issue judge label land
- lead lease leave link list load loan log mark match measure message mix model mount move name note notice
- number offer order pack park pass pay permit plan plant play pledge point post practice present press price
- print place process program project pump purchase question quote race rank rate record refund register release rent
- repair report request research reserve return review ride risk round route run sample save scan schedule
- score screen search service set shift ship shop signal sort source sponsor staff stage state step stock stop
- store study supply support survey swap tag target taste test tour track trade train transfer transport travel
- trust view visit vote walk wash watch water work rule head scale volunteer block filter cook clock trap
- patrol roll touch copy cut sum count break ring star show
+ feed file flag forecast form groom fund grade grant group guide hand hold host interview issue judge label
+ land lead lease leave link list load loan log mark match measure message mix model mount move name note
+ notice number offer order pack park pass pay permit plan plant play pledge point post practice present press
+ price print place process program project pump purchase question quote race rank rate record refund register
+ release rent repair report request research reserve return review ride risk round route run sample save scan
+ schedule score screen search service set shift ship shop signal sort source sponsor staff stage state step
+ stock stop store study supply support survey swap tag target taste test tour track trade train transfer
+ transport travel trust view visit vote walk wash watch water work rule head scale volunteer block filter cook
+ clock trap patrol roll touch copy cut sum count break ring star show
 ing booking viewing meeting reading training screening hearing listing rating opening building drawing sitting
- painting packing picking filing fitting landing mailing posting recording ruling sailing setting showing sighting housing
- catering accounting billing marketing briefing wedding outing offering crossing finding mooring planting
- tasting string ring king spring evening morning ceiling clothing wing pricing engineering sampling parking
- sibling
+ painting packing picking filing fitting landing mailing posting recording ruling sailing setting showing
+ sighting housing catering accounting billing marketing briefing wedding outing offering crossing finding
+ mooring planting tasting string ring king spring evening morning ceiling clothing wing pricing engineering
+ sampling parking sibling
 heads attempt detail sheet line item entry level list plan request report template result note type log
  history card form code step slot record package point movement score rating status schedule order job ticket
  limit room page window fee paper system
@@ -3310,16 +3340,16 @@ product app application system tool portal platform software solution website we
  administration operations handling
 screens dashboard calendar board chart overview view report wall screen queue inbox timeline graph kanban
  pipeline funnel feed cockpit map list directory index homepage button tab widget profile agenda roadmap
- filter search export form history curve rota roster timetable table ranking statistics notification setting preference
- configuration log gantt column stage summary
+ filter search export form history curve rota roster timetable table ranking statistics notification setting
+ preference configuration log gantt column stage summary
 place company agency clinic shop club department office team city business firm hospital hotel ward farm
  museum factory plant charity municipality council university studio salon bakery cafe café startup bank
  festival league hall village town region area country district county daycare kennel garage cemetery school
  college library gym kitchen restaurant bar pub theatre theater laboratory lab community neighbourhood
  association society foundation institute centre center organisation organization headquarters desk street
- network market world fleet warehouse workshop industry nursery kindergarten church lodge camp resort practice household
- workplace ngo nonprofit co-op cooperative enterprise brand band house housing ground yard campus port harbour
- marina zoo facility authority ministry bureau
+ network market world fleet warehouse workshop industry nursery kindergarten church lodge camp resort practice
+ household workplace ngo nonprofit co-op cooperative enterprise brand band house housing ground yard campus
+ port harbour marina zoo facility authority ministry bureau
 time day week month year quarter morning evening afternoon night weekend hour minute second moment season
  winter summer autumn spring monday tuesday wednesday thursday friday saturday sunday january february march
  april june july august september october november december time date decade century today tomorrow phase end
@@ -3331,14 +3361,14 @@ field name title price date status address photo picture image phone telephone c
  quantity duration priority id identifier description code unit birthday weight height temperature reason
  condition mileage warranty barcode currency signature language gender age link url label expiry detail
  information info data content property heat power electricity water
-filler mission passion slogan change movement right purpose goal aim background introduction vision dream idea benefit advantage experience
- quality way case story example fact problem mess chaos error hassle pain help support advice need requirement
- scope weather everybody internet web tablet mobile smartphone computer desktop browser wifi paper notebook
- telephone excel whatsapp airtable trello notion access outlook sap salesforce cupboard attention look feel
- style design theme clock half public wag tail root hand mind life love heart stakeholder audience security
- performance speed reliability login password permission duplicate ring safety bit side front rest cause chain
- scratch back top bottom middle plenty variety range set pair laptop-screen use person people color user
- interface
+filler mission passion slogan change movement right purpose goal aim background introduction vision dream idea
+ benefit advantage experience quality way case story example fact problem mess chaos error hassle pain help
+ support advice need requirement scope weather everybody internet web tablet mobile smartphone computer
+ desktop browser wifi paper notebook telephone excel whatsapp airtable trello notion access outlook sap
+ salesforce cupboard attention look feel style design theme clock half public wag tail root hand mind life
+ love heart stakeholder audience security performance speed reliability login password permission duplicate
+ ring safety bit side front rest cause chain scratch back top bottom middle plenty variety range set pair
+ laptop-screen use person people color user interface
 people user nurse vet patient guest client staff clerk chef cook guide pilot coach judge parent pupil student
  tenant resident agent lead escort secretary boss friend person child kid admin head chair captain mentor
  apprentice intern architect midwife physio mechanic host pm po scout participant applicant consultant
@@ -3396,9 +3426,9 @@ vendors contractor supplier vendor bidder provider
 ownlife report log form card template chart sheet
 stages stage status state column step phase outcome result
 listing want need have include hold keep store track manage organise organize cover require list
-inert be have need show contain include hold cover use list mean cause cost reveal require consist depend happen
- expire fall start end arrive run work come go lead live begin stay stand become fit get lose move pass turn
- break stop grow deserve sit wait
+inert be have need show contain include hold cover use list mean cause cost reveal require consist depend
+ happen expire fall start end arrive run work come go lead live begin stay stand become fit get lose move pass
+ turn break stop grow deserve sit wait
 handy hand member
 catenative start stop begin avoid keep finish help prevent
 forms sent:send kept:keep held:hold sold:sell bought:buy taken:take took:take given:give gave:give made:make
@@ -3425,18 +3455,19 @@ neighbours job:job_opening:candidate,hire,salary,recruiter order:purchase_order:
  order:work_order:technician,machine,mechanic case:ticket:reply,priority,helpdesk
  quote:note:author,reading,book fixture:tool:machine,operation,tooling
 unit inventory:inventory_item stock:stock_item livestock:animal
-implied crm:contact,deal rota:shift,employee roster:shift,employee sales:deal,customer erp:order,product inventory:inventory_item,supplier
- stock:stock_item,supplier warehouse:stock_item,location cemetery:grave,burial graveyard:grave,burial
- helpdesk:ticket,customer support:ticket,customer library:book,loan gym:member,class
- restaurant:table,reservation hotel:room,reservation hostel:room,reservation school:student,course
- clinic:patient,appointment hospital:patient,appointment dental:patient,appointment salon:client,appointment
- hairdresser:client,appointment recruiting:candidate,job_opening recruitment:candidate,job_opening
- hiring:candidate,job_opening ats:candidate,job_opening fleet:vehicle,driver garage:vehicle,work_order
- rental:item,rental shop:product,order store:product,order bakery:product,order farm:animal,field
- zoo:animal,enclosure kennel:dog,booking church:member,event club:member,event conference:session,speaker
- wedding:guest,task museum:object,exhibition construction:project,task agency:client,project law:case,client
- legal:case,client accounting:invoice,expense invoicing:invoice,customer billing:invoice,customer
- finance:invoice,budget hr:employee,leave_request leave:leave_request,employee payroll:employee,payslip
+implied crm:contact,deal rota:shift,employee roster:shift,employee sales:deal,customer erp:order,product
+ inventory:inventory_item,supplier stock:stock_item,supplier warehouse:stock_item,location
+ cemetery:grave,burial graveyard:grave,burial helpdesk:ticket,customer support:ticket,customer
+ library:book,loan gym:member,class restaurant:table,reservation hotel:room,reservation
+ hostel:room,reservation school:student,course clinic:patient,appointment hospital:patient,appointment
+ dental:patient,appointment salon:client,appointment hairdresser:client,appointment
+ recruiting:candidate,job_opening recruitment:candidate,job_opening hiring:candidate,job_opening
+ ats:candidate,job_opening fleet:vehicle,driver garage:vehicle,work_order rental:item,rental
+ shop:product,order store:product,order bakery:product,order farm:animal,field zoo:animal,enclosure
+ kennel:dog,booking church:member,event club:member,event conference:session,speaker wedding:guest,task
+ museum:object,exhibition construction:project,task agency:client,project law:case,client legal:case,client
+ accounting:invoice,expense invoicing:invoice,customer billing:invoice,customer finance:invoice,budget
+ hr:employee,leave_request leave:leave_request,employee payroll:employee,payslip
  maintenance:work_order,equipment lab:sample,result laboratory:sample,result podcast:episode,guest
  blog:post,author charity:donation,donor fundraising:donation,campaign grant:application,grant
  garden:plot,plant parking:parking_space,permit taxi:trip,driver delivery:parcel,route
@@ -3611,11 +3642,31 @@ V heads commands; N heads; V commands; V plural; V after_J; V first; N
 """
 
 
+# The same for any unknown word of a Spanish, French, German or Portuguese sentence; A is an adjective after
+# its noun.
+_FOREIGN_RULES = """
+N de capital; J de led cased; N de led; N de first !cased; G de final plural; V de verb; A de
+V infinitive !noun !before_D !before_J !before_# !before_N !as; V before_R; V before_X; V not verb; V first we
+V before_N many plural; V before_N one verb !plural object determined; A before_N; V goes_on verb object; N
+"""
+
+
 @once
-def _verb_rules() -> Sequence[tuple[str, set[str], set[str]]]:
-    rules = (rule.split() for rule in _VERB_RULES.strip().replace("\n", ";").split(";"))
-    named = ((tag, {flag for flag in rest if flag[0] != "!"}, rest) for tag, *rest in rules)
-    return [(tag, wanted, {flag[1:] for flag in rest if flag[0] == "!"}) for tag, wanted, rest in named]
+def _rules() -> Mapping[str, Sequence[tuple[str, set[str], set[str]]]]:
+    """The rows of both tables: a part of speech, the facts that it wants and those that it does not."""
+    tables: dict[str, list[tuple[str, set[str], set[str]]]] = {}
+    for name, table in (("verb", _VERB_RULES), ("foreign", _FOREIGN_RULES)):
+        for tag, *facts in (rule.split() for rule in table.strip().replace("\n", ";").split(";")):
+            unwanted = {fact[1:] for fact in facts if fact[0] == "!"}
+            row = (tag, {fact for fact in facts if fact[0] != "!"}, unwanted)
+            tables.setdefault(name, []).append(row)
+    return tables
+
+
+def _judge(table: str, facts: Mapping[str, Any]) -> str:
+    """The part of speech in the first row that the facts fit."""
+    true = {fact for fact, holds in facts.items() if holds}
+    return next(tag for tag, wanted, unwanted in _rules()[table] if wanted <= true and not unwanted & true)
 
 
 def _verb_tag(tokens: list[_Token], n: int, after: _Token) -> str:
@@ -3642,8 +3693,9 @@ def _verb_tag(tokens: list[_Token], n: int, after: _Token) -> str:
     facts = {
         kind: True, f"before_{before.tag}": True, f"after_{next_tag}": True, "led": led, "helped": helped,
         "noun": noun, "named": _is("ing", tokens[n].low) or made, "someone": _is_person(head),
-        "to": before.low == "to", "being": _is("being", before.low) and kind == "base", "be": before.low == "be",
-        "unchanged": _is("unchanged", base), "acts": other and next_kind in ("base", "s") and not after.tag,
+        "to": before.low == "to", "being": _is("being", before.low) and kind == "base",
+        "be": before.low == "be", "unchanged": _is("unchanged", base),
+        "acts": other and next_kind in ("base", "s") and not after.tag,
         "one": one, "single": _is("single", opener), "ends": next_tag in ("", ".", ","), "group": group,
         "stops": next_tag in ("", ","), "between": tokens[max(0, n - 3)].tag in (",", "C"), "office": office,
         "somebody": office or (one and alone and (group or _is_person(before.base))),
@@ -3651,12 +3703,11 @@ def _verb_tag(tokens: list[_Token], n: int, after: _Token) -> str:
         "goes_on": next_tag in ("N", "D", "J", "R", "I", "A"), "many": before.many or before.low == "staff",
         "series": bool(verbs and n) and _is("series", before.low) and next_tag in ("N", "D", "J", "R"),
         "follows": next_tag in ("D", "R", "#") or (next_tag == "J" and kind == "s"), "first": n == 0,
-        "commands": command or (bool(verbs and n) and _is("then", tokens[n - 1].low)), "plural": head != after.low,
-        "listed": n > 0 and tokens[n - 1].tag in (",", "C"), "known": f"{tokens[n].low} {head}" in archetypes(),
+        "commands": command or (verbs and n and _is("then", tokens[n - 1].low)), "plural": head != after.low,
+        "listed": n and tokens[n - 1].tag in (",", "C"), "known": f"{tokens[n].low} {head}" in archetypes(),
         "gerund": next_kind == "ing" and not _is("ing", after.low), "heads": _is("heads", head) or other,
     }  # fmt: skip
-    true = {fact for fact, holds in facts.items() if holds}
-    return next(tag for tag, wanted, unwanted in _verb_rules() if wanted <= true and not unwanted & true)
+    return _judge("verb", facts)
 
 
 def _opener(tokens: list[_Token], n: int) -> str:
@@ -3789,7 +3840,7 @@ class _Reader:
             after = [token for token in tokens[end : end + DRAFT_STEP_FIELDS * 2] if token.tag != "A"]
             skipped = [token.tag in ("D", "J", "#", "N") for token in after[1:]]
             if tokens[end - 1].person and after and after[0].tag == "I" and skipped[:1] == [True]:
-                after = after[1 + (skipped + [False]).index(False) :]  # "the nurse on duty approves"
+                after = after[1 + [*skipped, False].index(False) :]  # "the nurse on duty approves"
             self._on_phrase(tokens[n:end], after, before)
             return end
         if token.text in ("(", "["):
@@ -3849,9 +3900,8 @@ class _Reader:
             self.subjects = []
         self.verb = token.base
         self._signal(token.base, self.last)
-        deed = _tables()["deeds"].get(token.base) if token.tag == "V" and not self.negated else None
-        if deed:
-            self._imply(deed)
+        if token.tag == "V" and not self.negated and token.base in _tables()["deeds"]:
+            self._imply(_tables()["deeds"][token.base])
         for role in self.actors:
             role.verbs.append(token.base)
 
@@ -4032,9 +4082,12 @@ _ELSEWHERE = r"""(?x)
 our\ (\w+\ )?(system|software|package|provider|erp))|
 not\ (yet\ )?(needed|required|necessary|part|in\ scope|included|relevant|wanted|planned)|
 no\ (hace\ falta|l[oa]s?\ )|fuera\ de|hors\ |n.est\ pas|nicht\ (nötig|benötigt|gebraucht|erforderlich|teil)|
-não\ (é|está|estão|faz|precisa)|(otro|outro|un\ autre|ein\ anderes)\ (sistema|système|programa|programme?|system)|
-already\ (handled|covered|done|solved|have|use)|lives?\ in\ (the|our|an?other)\ (?!setting)|(maybe|perhaps|not)\ (later|now)|
-(leave|keep)\ (it|them|th[oe]se|that)\ (out|alone)|(do\ not|don't|no\ need\ to)\ \w+\ (it|them|th[oe]se|that))\b
+não\ (é|está|estão|faz|precisa)|(otro|outro|un\ autre|ein\ anderes)\ (sistema|système|programa|programme?|
+system)|
+already\ (handled|covered|done|solved|have|use)|lives?\ in\ (the|our|an?other)\ (?!setting)|
+(maybe|perhaps|not)\ (later|now)|
+(leave|keep)\ (it|them|th[oe]se|that)\ (out|alone)|
+(do\ not|don't|no\ need\ to)\ \w+\ (it|them|th[oe]se|that))\b
 """
 
 
@@ -4049,7 +4102,8 @@ def _quiet(text: str) -> str:
 
 
 _SENTENCE_END = r"""(?x)
-(?<=[.!…;])\s+|(?<=\?)\s+(?![a-z])|(?<=[。！？；؟।])|\s+[•·]\s+|(?<=,)\s+(?=but\ |and\ we\ |and\ the\ [a-z]+\ (?:is|are)\ )
+(?<=[.!…;])\s+|(?<=\?)\s+(?![a-z])|(?<=[。！？；؟।])|\s+[•·]\s+|
+(?<=,)\s+(?=but\ |and\ we\ |and\ the\ [a-z]+\ (?:is|are)\ )
 """
 
 
@@ -4068,7 +4122,7 @@ def _clauses(text: str) -> Iterator[tuple[str, bool, bool]]:
 
 def _read_text(text: str, lang: str) -> tuple[_Reader, list[dict[str, str]]]:
     """The reader after all sentences, and the sentences that say nothing."""
-    reader, dropped = _Reader(_glossaries()[lang] if lang in _glossaries() else {}), []
+    reader, dropped = _Reader(_glossaries().get(lang, {})), []
     parse = _tokens if lang == "en" else lambda plain: _foreign_tokens(plain, lang)
     for sentence, out, heading in _clauses(text):
         plain = sentence.lower() if sentence.isupper() else sentence
@@ -4094,10 +4148,10 @@ def _read_text(text: str, lang: str) -> tuple[_Reader, list[dict[str, str]]]:
 
 def _merge(things: list[_Thing]) -> list[_Thing]:
     """A bare word is the one compound that it ends: "order" beside "purchase order" is no other record."""
-    for short in [thing for thing in things if " " not in thing.name]:
+    for short in list(things):
         longer = [t for t in things if t.name.endswith(f" {short.name}") and t.weight >= _SPARE]
-        if len(longer) == 1 and (not longer[0].kind.name or short.kind.name in ("", longer[0].kind.name)):
-            whole = longer[0]
+        whole = longer[0] if len(longer) == 1 else short
+        if whole is not short and (not whole.kind.name or short.kind.name in ("", whole.kind.name)):
             whole.weight, whole.count = max(whole.weight, short.weight), whole.count or short.count
             whole.status, whole.extra = whole.status or short.status, whole.extra + short.extra
             whole.links += short.links
@@ -4106,12 +4160,11 @@ def _merge(things: list[_Thing]) -> list[_Thing]:
 
 
 def _absorbed(short: _Role, roles: Sequence[_Role]) -> bool:
-    """Whether a role is the one compound that it ends ("officer", "health officer"), which then takes it up."""
+    """Whether a role is the end of just one other ("officer", "health officer"), which then takes it up."""
     longer = [role for role in roles if role.name.endswith(f" {short.name}")]
     for role in longer if len(longer) == 1 else ():
-        role.verbs.extend(short.verbs)
-        role.things.extend(short.things)
-        role.limits.extend(short.limits)
+        for mine, taken_up in zip(role[3:], short[3:]):
+            mine.extend(taken_up)
     return len(longer) == 1
 
 
@@ -4122,10 +4175,9 @@ def _choose(reader: _Reader, text: str, left_out: list[dict[str, str]]) -> list[
     sure = [thing for thing in ranked if thing.weight >= _SURE]
     spare = [thing for thing in ranked if _SPARE <= thing.weight < _SURE]
     best = [*sure, *spare[: max(0, DRAFT_SPARE_MAX - len(sure))]][:DRAFT_ENTITIES_MAX]
-    reason = "the brief says that it is not wanted"
-    left_out += [{"text": label, "reason": reason} for label in dict.fromkeys(reader.blocked.values())]
-    reason = "more records than a first draft holds"
-    left_out += [{"text": thing.name, "reason": reason} for thing in sure if thing not in best]
+    out = dict.fromkeys(reader.blocked.values(), "the brief says that it is not wanted")
+    out.update((thing.label, "more records than a first draft holds") for thing in sure if thing not in best)
+    left_out += [{"text": text, "reason": reason} for text, reason in out.items()]
     chosen = [thing for thing in things if thing in best]
     if len(chosen) > 1:
         return chosen
@@ -4141,9 +4193,8 @@ def _settle(things: Iterable[_Thing], text: str) -> None:
     """Names that mean different kinds are decided by the words around them (archetypes.md §3)."""
     around = {token.base for token in _tokens(text.lower())}
     for name, kind, signs in (row.split(":") for row in _words()["neighbours"]):
-        for thing in things:
-            if thing.name == name and around & set(signs.split(",")):
-                thing.kind = find_archetype(kind.replace("_", " "))
+        for thing in [one for one in things if one.name == name and around & set(signs.split(","))]:
+            thing.kind = find_archetype(kind.replace("_", " "))
 
 
 def _title(text: str, things: Sequence[_Thing]) -> str:
@@ -4195,8 +4246,7 @@ def _setting(match: Any, text: str) -> dict[str, Any]:
     kind = "duration" if minutes else "percent" if unit in ("%", "percent") else "number"
     if match["sign"] or re.match("[€£]|eur|usd|gbp|dol|pou", unit):
         kind, unit = "money", _currency(match[0])
-    plain = re.sub(",(?=...(?!.))", "", match["number"]).replace(",", ".")
-    plain = plain if plain.count(".") < 2 else plain.replace(".", "")
+    plain = re.sub(",(?=...)", "", match["number"]).replace(",", ".")
     value = (float(plain) if "." in plain else int(plain)) * (minutes or 1)
     near = _tokens(text[max(0, match.start() - DRAFT_TITLE_CHARS) : match.start()])
     after = [t.base for t in _tokens(text[match.end() : match.end() + DRAFT_TITLE_CHARS])[:1] if t.tag == "N"]
@@ -4237,106 +4287,120 @@ wohnung/immobilie imóvel/apartamento; tenant inquilino locataire mieter inquili
 contrat/bail vertrag contrato; document documento document dokument/unterlage documento; case expediente/caso
 dossier akte/fall processo/caso; complaint queja/reclamación réclamation/plainte beschwerde reclamação;
 request solicitud/petición demande anfrage/antrag solicitação; event evento événement/sortie veranstaltung
-evento; shift turno garde/permanence schicht turno/plantão; slot hueco/franja créneau zeitfenster horário; holiday vacaciones congé urlaub férias; meter contador
-compteur zähler medidor; recipe receta recette rezept receita; menu menú menu/carte speiseplan/menü cardápio;
-table mesa table tisch mesa; guest huésped/invitado invité/hôte gast hóspede/convidado; donation donación
-don/donation spende doação; donor donante donateur spender doador; book libro livre buch livro; message
-mensaje message nachricht mensagem; reminder recordatorio/aviso rappel/relance erinnerung lembrete; sample
-muestra échantillon probe amostra; machine máquina machine maschine máquina; medicine medicamento médicament
-medikament medicamento; treatment tratamiento traitement/soin behandlung tratamento; quote presupuesto devis
-angebot orçamento; team equipo équipe mannschaft/team equipe; player jugador joueur spieler jogador; match
-partido match spiel jogo/partida; plot parcela parcelle parzelle/beet lote/canteiro; tree árbol arbre baum
-árvore; family familia famille familie família; child niño enfant kind criança; site obra/sede chantier
-baustelle/standort obra; defect defecto/avería/desperfecto défaut/panne mangel/schaden/defekt defeito/avaria; note nota/historial note/fiche notiz
-nota/prontuário; result resultado résultat ergebnis/messwert resultado; work_order orden_de_trabajo
+evento; shift turno garde/permanence schicht turno/plantão; slot hueco/franja créneau zeitfenster horário;
+holiday vacaciones congé urlaub férias; meter contador compteur zähler medidor; recipe receta recette rezept
+receita; menu menú menu/carte speiseplan/menü cardápio; table mesa table tisch mesa; guest huésped/invitado
+invité/hôte gast hóspede/convidado; donation donación don/donation spende doação; donor donante donateur
+spender doador; book libro livre buch livro; message mensaje message nachricht mensagem; reminder
+recordatorio/aviso rappel/relance erinnerung lembrete; sample muestra échantillon probe amostra; machine
+máquina machine maschine máquina; medicine medicamento médicament medikament medicamento; treatment
+tratamiento traitement/soin behandlung tratamento; quote presupuesto devis angebot orçamento; team equipo
+équipe mannschaft/team equipe; player jugador joueur spieler jogador; match partido match spiel jogo/partida;
+plot parcela parcelle parzelle/beet lote/canteiro; tree árbol arbre baum árvore; family familia famille
+familie família; child niño enfant kind criança; site obra/sede chantier baustelle/standort obra; defect
+defecto/avería/desperfecto défaut/panne mangel/schaden/defekt defeito/avaria; note nota/historial note/fiche
+notiz nota/prontuário; result resultado résultat ergebnis/messwert resultado; work_order orden_de_trabajo
 ordre_de_travail arbeitsauftrag ordem_de_serviço; part pieza pièce ersatzteil/teil peça; toy juego jeu
-spielzeug brinquedo; treatment_plan plan_de_tratamiento plan_de_traitement behandlungsplan plano_de_tratamento; building edificio bâtiment gebäude edifício/prédio; mechanic mecánico
-mécanicien mechaniker mecânico; vet veterinario vétérinaire tierarzt/tierärztin veterinário; reception
-recepción/recepcionista accueil/réceptionniste empfang/rezeption recepção/recepcionista; nurse enfermera/enfermero
-infirmier/infirmière pflegekraft enfermeiro/enfermeira; doctor médico médecin arzt/ärztin médico; technician
-técnico technicien techniker técnico; manager gerente/encargado/jefe responsable/gérant/chef leiter/chef gerente/gestor/chefe;
-administrator administrador administrateur administrator administrador; teacher profesor/maestro
-professeur/enseignant lehrer/lehrerin professor; driver conductor/chofer chauffeur/conducteur fahrer
-motorista; secretary secretaria/secretaría secrétaire/secrétariat sekretariat secretária/secretaria; cook
-cocinero/cocina cuisinier koch/küche cozinheiro; caretaker conserje gardien/concierge hausmeister
-zelador/porteiro; accountant contable comptable buchhalter contador; salesperson vendedor/comercial
-vendeur/commercial verkäufer/vertrieb vendedor; coach entrenador entraîneur trainer treinador; worker
-operario/trabajador ouvrier monteur operário; supervisor supervisor superviseur vorarbeiter/meister
-supervisor; treasurer tesorero trésorier kassenwart tesoureiro; organizer organizador organisateur organisator
-organizador; coordinator coordinador coordinateur/coordinatrice koordinator coordenador; inspector inspector inspecteur
-kontrolleur/prüfer inspetor/fiscal; librarian bibliotecario bibliothécaire bibliothekar bibliotecário; courier
-repartidor/mensajero livreur/coursier kurier/bote entregador; resident residente/vecino habitant/résident
-bewohner/anwohner morador/residente; client consultante mandant mandant/klient/auftraggeber contratante; reader lector lecteur
-leser leitor; worker obrero travailleur arbeiter trabalhador; partner aliado partenaire partner parceiro; user usuario
-utilisateur/usager nutzer/benutzer usuário/utilizador; key llave clé schlüssel chave; box caja/cesta caisse/panier
-kiste/korb caixa/cesta; service servicio service leistung/dienst serviço; offer oferta offre offerte oferta; exchange
-intercambio échange tausch troca; attendance asistencia présence anwesenheit/teilnahme presença; training_session
-entrenamiento entraînement training/probe treino; injury lesión blessure verletzung lesão; measurement medida mesure
-maß medição; fine multa amende bußgeld multa; harvest cosecha récolte ernte colheita; hive colmena ruche bienenstock
-colmeia; boat barco bateau boot barco; bicycle bicicleta vélo fahrrad bicicleta; elevator ascensor ascenseur aufzug
-elevador; return devolución retour rückgabe devolução; maintenance mantenimiento entretien wartung manutenção/revisão;
-ticket aviso_de_avería ticket ticket/meldung chamado; permit permiso/licencia permis/autorisation
-genehmigung/erlaubnis licença/alvará; certificate certificado certificat/attestation zertifikat/bescheinigung
-certificado; expense gasto dépense/frais ausgabe/spesen despesa; budget presupuesto_anual budget budget/haushalt
-verba; sale venta vente verkauf venda; price_list tarifa tarif preisliste tarifa; deposit depósito/fianza
-caution/acompte kaution/anzahlung caução; absence ausencia absence abwesenheit/fehlzeit ausência/falta; idea sugerencia
-idée/suggestion vorschlag sugestão; photo foto photo foto foto; address dirección adresse adresse/anschrift endereço;
-application aplicación/app application/logiciel anwendung/app aplicativo/app; system sistema/programa
-système/programme/outil system/programm/software sistema/programa/ferramenta; management gestión/administración/control
-gestion/suivi/administration verwaltung/steuerung gestão/controle/administração; clinic clínica/hospital
-clinique/cabinet/hôpital klinik/praxis/krankenhaus clínica/hospital; company empresa/negocio entreprise/société
-firma/betrieb/unternehmen empresa/negócio; association asociación/club association/club verein/klub associação/clube;
-school escuela/colegio école/lycée schule escola/colégio; workshop taller/fábrica atelier/usine werkstatt/fabrik
-oficina/fábrica; shop tienda/mercado magasin/boutique/épicerie laden/geschäft/markt loja/mercado/feira; office
-oficina/ayuntamiento/banco bureau/mairie/banque büro/amt/rathaus/bank escritório/prefeitura/banco; library biblioteca
-bibliothèque/ludothèque/médiathèque bibliothek/bücherei biblioteca; gym gimnasio gymnase turnhalle/fitnessstudio ginásio/academia;
-city ciudad/barrio/pueblo ville/quartier/commune stadt/viertel/gemeinde cidade/bairro; community comunidad/condominio
-copropriété/communauté gemeinschaft condomínio/comunidade; garden huerta/jardín jardin/potager garten horta/jardim; fleet flota
-flotte/parc flotte/fuhrpark frota; day día jour/journée tag dia; week semana semaine woche semana; month mes mois monat
+spielzeug brinquedo; treatment_plan plan_de_tratamiento plan_de_traitement behandlungsplan
+plano_de_tratamento; building edificio bâtiment gebäude edifício/prédio; mechanic mecánico mécanicien
+mechaniker mecânico; vet veterinario vétérinaire tierarzt/tierärztin veterinário; reception
+recepción/recepcionista accueil/réceptionniste empfang/rezeption recepção/recepcionista; nurse
+enfermera/enfermero infirmier/infirmière pflegekraft enfermeiro/enfermeira; doctor médico médecin arzt/ärztin
+médico; technician técnico technicien techniker técnico; manager gerente/encargado/jefe
+responsable/gérant/chef leiter/chef gerente/gestor/chefe; administrator administrador administrateur
+administrator administrador; teacher profesor/maestro professeur/enseignant lehrer/lehrerin professor; driver
+conductor/chofer chauffeur/conducteur fahrer motorista; secretary secretaria/secretaría secrétaire/secrétariat
+sekretariat secretária/secretaria; cook cocinero/cocina cuisinier koch/küche cozinheiro; caretaker conserje
+gardien/concierge hausmeister zelador/porteiro; accountant contable comptable buchhalter contador; salesperson
+vendedor/comercial vendeur/commercial verkäufer/vertrieb vendedor; coach entrenador entraîneur trainer
+treinador; worker operario/trabajador ouvrier monteur operário; supervisor supervisor superviseur
+vorarbeiter/meister supervisor; treasurer tesorero trésorier kassenwart tesoureiro; organizer organizador
+organisateur organisator organizador; coordinator coordinador coordinateur/coordinatrice koordinator
+coordenador; inspector inspector inspecteur kontrolleur/prüfer inspetor/fiscal; librarian bibliotecario
+bibliothécaire bibliothekar bibliotecário; courier repartidor/mensajero livreur/coursier kurier/bote
+entregador; resident residente/vecino habitant/résident bewohner/anwohner morador/residente; client
+consultante mandant mandant/klient/auftraggeber contratante; reader lector lecteur leser leitor; worker obrero
+travailleur arbeiter trabalhador; partner aliado partenaire partner parceiro; user usuario utilisateur/usager
+nutzer/benutzer usuário/utilizador; key llave clé schlüssel chave; box caja/cesta caisse/panier kiste/korb
+caixa/cesta; service servicio service leistung/dienst serviço; offer oferta offre offerte oferta; exchange
+intercambio échange tausch troca; attendance asistencia présence anwesenheit/teilnahme presença;
+training_session entrenamiento entraînement training/probe treino; injury lesión blessure verletzung lesão;
+measurement medida mesure maß medição; fine multa amende bußgeld multa; harvest cosecha récolte ernte
+colheita; hive colmena ruche bienenstock colmeia; boat barco bateau boot barco; bicycle bicicleta vélo fahrrad
+bicicleta; elevator ascensor ascenseur aufzug elevador; return devolución retour rückgabe devolução;
+maintenance mantenimiento entretien wartung manutenção/revisão; ticket aviso_de_avería ticket ticket/meldung
+chamado; permit permiso/licencia permis/autorisation genehmigung/erlaubnis licença/alvará; certificate
+certificado certificat/attestation zertifikat/bescheinigung certificado; expense gasto dépense/frais
+ausgabe/spesen despesa; budget presupuesto_anual budget budget/haushalt verba; sale venta vente verkauf venda;
+price_list tarifa tarif preisliste tarifa; deposit depósito/fianza caution/acompte kaution/anzahlung caução;
+absence ausencia absence abwesenheit/fehlzeit ausência/falta; idea sugerencia idée/suggestion vorschlag
+sugestão; photo foto photo foto foto; address dirección adresse adresse/anschrift endereço; application
+aplicación/app application/logiciel anwendung/app aplicativo/app; system sistema/programa
+système/programme/outil system/programm/software sistema/programa/ferramenta; management
+gestión/administración/control gestion/suivi/administration verwaltung/steuerung
+gestão/controle/administração; clinic clínica/hospital clinique/cabinet/hôpital klinik/praxis/krankenhaus
+clínica/hospital; company empresa/negocio entreprise/société firma/betrieb/unternehmen empresa/negócio;
+association asociación/club association/club verein/klub associação/clube; school escuela/colegio école/lycée
+schule escola/colégio; workshop taller/fábrica atelier/usine werkstatt/fabrik oficina/fábrica; shop
+tienda/mercado magasin/boutique/épicerie laden/geschäft/markt loja/mercado/feira; office
+oficina/ayuntamiento/banco bureau/mairie/banque büro/amt/rathaus/bank escritório/prefeitura/banco; library
+biblioteca bibliothèque/ludothèque/médiathèque bibliothek/bücherei biblioteca; gym gimnasio gymnase
+turnhalle/fitnessstudio ginásio/academia; city ciudad/barrio/pueblo ville/quartier/commune
+stadt/viertel/gemeinde cidade/bairro; community comunidad/condominio copropriété/communauté gemeinschaft
+condomínio/comunidade; garden huerta/jardín jardin/potager garten horta/jardim; fleet flota flotte/parc
+flotte/fuhrpark frota; day día jour/journée tag dia; week semana semaine woche semana; month mes mois monat
 mês; year año an/année jahr ano; hour hora heure stunde/uhr hora; time tiempo temps zeit tempo; deadline plazo
 délai/échéance frist prazo; calendar calendario/agenda/planning calendrier/agenda/planning kalender/planung
-calendário/agenda; board tablero tableau tafel quadro; list lista/listado liste liste lista; report informe/reporte
-rapport/bilan bericht/auswertung/statistik relatório; overview resumen/panel aperçu/synthèse übersicht/überblick
-resumo/painel; page página/web page/site_web seite/webseite página/site; name nombre nom name nome; date fecha date
-datum data; price precio prix preis preço; phone teléfono/móvil téléphone/portable telefon/handy telefone/celular;
-state estado état/statut zustand/status estado/status/situação; excel excel excel excel excel; paper papel papier
-zettel/papier papel; delay retraso retard verspätung atraso; benefit ocurrencia envie idee ideia; way forma/manera/modo
-façon/manière weise/art/möglichkeit forma/maneira/modo; thing cosa/falta chose sache/bescheid/gegenstand coisa; bit
-parte/línea partie/ligne strecke parte/linha
+calendário/agenda; board tablero tableau tafel quadro; list lista/listado liste liste lista; report
+informe/reporte rapport/bilan bericht/auswertung/statistik relatório; overview resumen/panel aperçu/synthèse
+übersicht/überblick resumo/painel; page página/web page/site_web seite/webseite página/site; name nombre nom
+name nome; date fecha date datum data; price precio prix preis preço; phone teléfono/móvil téléphone/portable
+telefon/handy telefone/celular; state estado état/statut zustand/status estado/status/situação; excel excel
+excel excel excel; paper papel papier zettel/papier papel; delay retraso retard verspätung atraso; benefit
+ocurrencia envie idee ideia; way forma/manera/modo façon/manière weise/art/möglichkeit forma/maneira/modo;
+thing cosa/falta chose sache/bescheid/gegenstand coisa; bit parte/línea partie/ligne strecke parte/linha
 """
 # Little words, which also tell the language: the English one, which gives the part of speech, and theirs.
 _LITTLE = """
-es the=el/la/los/las/lo/al a=un/una some=unos/unas/algunos/algunas/varios/varias my=mi/mis our=nuestro/nuestra/nuestros/nuestras
- their=su/sus each=cada/todo/toda/todos/todas this=este/esta/estos/estas/ese/esa of=de/del in=en for=para by=por with=con to=a
- on=sobre from=desde between=entre until=hasta per=según and=y/e or=o/u but=pero/sino when=cuando because=porque if=si
- who=quien/quienes that=que we=nosotros i=yo they=ellos/ellas/usted it=se/me/nos/le/les as=como is=es/son/está/están/fue/ser/hay/ha/han
- must=debe/deben/puede/pueden/quiero/quiere/quieren/hemos need=necesitamos/necesita/necesito/queremos/tenemos/llevo
- no=sin/ningún/ninguna/tampoco not=no/nunca now=ya/hola/aquí/también/más/muy/bien/además/hoy/siempre only=solo/sólo/solamente
+es the=el/la/los/las/lo/al a=un/una some=unos/unas/algunos/algunas/varios/varias my=mi/mis
+ our=nuestro/nuestra/nuestros/nuestras their=su/sus each=cada/todo/toda/todos/todas
+ this=este/esta/estos/estas/ese/esa of=de/del in=en for=para by=por with=con to=a on=sobre from=desde
+ between=entre until=hasta per=según and=y/e or=o/u but=pero/sino when=cuando because=porque if=si
+ who=quien/quienes that=que we=nosotros i=yo they=ellos/ellas/usted it=se/me/nos/le/les as=como
+ is=es/son/está/están/fue/ser/hay/ha/han must=debe/deben/puede/pueden/quiero/quiere/quieren/hemos
+ need=necesitamos/necesita/necesito/queremos/tenemos/llevo no=sin/ningún/ninguna/tampoco not=no/nunca
+ now=ya/hola/aquí/también/más/muy/bien/además/hoy/siempre only=solo/sólo/solamente
  small=pequeño/pequeña/nuevo/nueva/buen/gran/otro/otra
-fr the=le/la/les/l a=un/une some=des/plusieurs/quelques my=mon/ma/mes our=notre/nos their=son/sa/ses/leur/leurs
- each=chaque/tout/toute/tous/toutes this=ce/cet/cette/ces of=de/du/d in=dans/en for=pour by=par with=avec to=à/au/aux on=sur
- from=depuis between=entre until=jusque per=selon and=et or=ou but=mais when=quand/lorsque because=car/parce if=si/s who=qui
- that=que/qu/dont we=nous i=je/j they=il/elle/ils/elles/on/vous it=se/me/y/lui/c as=comme is=est/sont/être/sera/était/a/ont
- must=doit/doivent/peut/peuvent/veux/veut/veulent/faut/voudrait need=voulons/avons/voudrions/souhaitons/besoin/cherchons
- no=sans/pas/aucun/aucune/ni/jamais not=ne/n now=déjà/bonjour/aussi/plus/très/bien/ici/toujours/puis only=seulement/uniquement
+fr the=le/la/les/l a=un/une some=des/plusieurs/quelques my=mon/ma/mes our=notre/nos
+ their=son/sa/ses/leur/leurs each=chaque/tout/toute/tous/toutes this=ce/cet/cette/ces of=de/du/d in=dans/en
+ for=pour by=par with=avec to=à/au/aux on=sur from=depuis between=entre until=jusque per=selon and=et or=ou
+ but=mais when=quand/lorsque because=car/parce if=si/s who=qui that=que/qu/dont we=nous i=je/j
+ they=il/elle/ils/elles/on/vous it=se/me/y/lui/c as=comme is=est/sont/être/sera/était/a/ont
+ must=doit/doivent/peut/peuvent/veux/veut/veulent/faut/voudrait
+ need=voulons/avons/voudrions/souhaitons/besoin/cherchons no=sans/pas/aucun/aucune/ni/jamais not=ne/n
+ now=déjà/bonjour/aussi/plus/très/bien/ici/toujours/puis only=seulement/uniquement
  small=petit/petite/nouveau/nouvelle/bon/grand/grande/autre
-de the=der/die/das/den/dem/des a=ein/eine/einen/einem/einer/eines some=einige/mehrere my=mein/meine/meinen/meiner
- our=unser/unsere/unseren/unserer/unserem their=ihr/ihre/ihren/ihrem/sein/seine/seinen each=jede/jeder/jedes/jeden/alle/allen/aller
- this=diese/dieser/dieses/diesen of=von/vom in=in/im/ins for=für/um by=durch with=mit/samt to=zu/zum/zur on=auf/am/an
- at=bei/beim/über/unter/vor from=aus/seit between=zwischen until=bis per=je/pro/nach and=und or=oder but=aber/sondern
- when=wenn/sobald because=weil/damit/dass if=ob who=wer/welche/welcher that=was/welches we=wir i=ich they=er/sie/es/man
- it=sich/uns/mich/ihnen/daraus as=als is=ist/sind/wird/werden/war/sei/hat/haben/wäre
- must=soll/sollen/kann/können/muss/müssen/darf/dürfen/möchte/möchten/will need=brauchen/benötigen/wollen/suchen
- no=kein/keine/keinen/keiner/keinem/ohne not=nicht/nie now=noch/schon/auch/moin/hallo/bitte/sehr/immer/dann/wieder/hier only=nur
+de the=der/die/das/den/dem/des a=ein/eine/einen/einem/einer/eines some=einige/mehrere
+ my=mein/meine/meinen/meiner our=unser/unsere/unseren/unserer/unserem
+ their=ihr/ihre/ihren/ihrem/sein/seine/seinen each=jede/jeder/jedes/jeden/alle/allen/aller
+ this=diese/dieser/dieses/diesen of=von/vom in=in/im/ins for=für/um by=durch with=mit/samt to=zu/zum/zur
+ on=auf/am/an at=bei/beim/über/unter/vor from=aus/seit between=zwischen until=bis per=je/pro/nach and=und
+ or=oder but=aber/sondern when=wenn/sobald because=weil/damit/dass if=ob who=wer/welche/welcher
+ that=was/welches we=wir i=ich they=er/sie/es/man it=sich/uns/mich/ihnen/daraus as=als
+ is=ist/sind/wird/werden/war/sei/hat/haben/wäre
+ must=soll/sollen/kann/können/muss/müssen/darf/dürfen/möchte/möchten/will
+ need=brauchen/benötigen/wollen/suchen no=kein/keine/keinen/keiner/keinem/ohne not=nicht/nie
+ now=noch/schon/auch/moin/hallo/bitte/sehr/immer/dann/wieder/hier only=nur
  small=klein/kleine/kleinen/neu/neue/neuen/schön/gut/gute/wichtig/kurze
-pt the=o/a/os/as a=um/uma some=uns/umas/alguns/algumas/vários/várias my=meu/minha/meus/minhas our=nosso/nossa/nossos/nossas
- their=seu/sua/seus/suas each=cada/todo/toda/todos/todas this=este/esta/estes/estas/esse/essa of=de/do/da/dos/das
- in=em/no/na/nos/nas/num/numa for=para by=por/pelo/pela/pelos/pelas with=com to=ao/à/aos/às on=sobre from=desde between=entre
- until=até per=segundo and=e or=ou but=mas when=quando because=porque if=se who=quem that=que we=nós i=eu
+pt the=o/a/os/as a=um/uma some=uns/umas/alguns/algumas/vários/várias my=meu/minha/meus/minhas
+ our=nosso/nossa/nossos/nossas their=seu/sua/seus/suas each=cada/todo/toda/todos/todas
+ this=este/esta/estes/estas/esse/essa of=de/do/da/dos/das in=em/no/na/nos/nas/num/numa for=para
+ by=por/pelo/pela/pelos/pelas with=com to=ao/à/aos/às on=sobre from=desde between=entre until=até per=segundo
+ and=e or=ou but=mas when=quando because=porque if=se who=quem that=que we=nós i=eu
  they=eles/elas/você/ele/ela it=me/lhe as=como is=é/são/está/estão/foi/ser/há/tem/têm
  must=deve/devem/deverá/pode/podem/quero/quer/querem need=precisamos/precisa/precisam/queremos/temos
- no=sem/nenhum/nenhuma/nem not=não/nunca now=já/olá/aqui/também/mais/muito/bem/hoje/sempre only=só/somente/apenas
- small=pequeno/pequena/novo/nova/bom/boa/grande/outro/outra
+ no=sem/nenhum/nenhuma/nem not=não/nunca now=já/olá/aqui/também/mais/muito/bem/hoje/sempre
+ only=só/somente/apenas small=pequeno/pequena/novo/nova/bom/boa/grande/outro/outra
 """
 # By language: letters and endings that only it has; endings of a verb in the third person plural, singular,
 # of an infinitive, of somebody who does something.
@@ -4346,11 +4410,11 @@ fr [èœ]|eaux$ (ent|ont)$ [et]$ (er|ir|re)$ (eur|euse|trice|ier|ière|iste|ien|
 de [äöüß] (en|ern|eln)$ t$ (en|ern|eln)$ ([^aeiou]er|erin|leiter|leiterin|kraft|eur)$
 pt [ãõ]|[áó]rios?$ [aeo]m$ [ae]$ [aeio]r$ (dor|dora|eiro|eira|ista|tor|tora|nte)$
 """
-# Stems of verbs that mean something here.
+# Beginnings of verbs that mean something here, as patterns.
 _VERBS = """
-reserve reserv réserv buch/de; lend prest prêt emprest verleih; borrow emprunt leih emprést; approve aprob aprov
-approuv valid genehm; see ver ven vê vee voir voi seh sieht; inspect inspec prüf contrôl kontroll; donate don spend
-doa; schedule planif agend plan marc program; need hab
+reserve reserv réserv buch; lend prêt emprest verleih; borrow emprunt leih emprést; approve aprob aprov approuv
+valid genehm; see ve[rn]?$ vê voi seh sieht; inspect inspec prüf contrôl kontroll; donate donar donan doa spende;
+schedule planif agend plan
 """
 # Stems of words that ask for a screen; plural endings and what they become.
 _STEMS = """
@@ -4401,9 +4465,9 @@ def _language(text: str) -> str:
         found = len(re.findall(f"[{script}]", text))
         if 2 * found > letters and (lang != "ja" or re.search("[\u3041-\u30fa]", text)):
             return lang
-    words, tables = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", text.lower()), _tables()
-    votes = {"en": sum(word in tables["part"] for word in words)}  # "no", "as", "do" are English first
-    known = {*tables["part"], *tables["verb"], *tables["class"], *archetypes()}
+    words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", text.lower())
+    votes = {"en": sum(word in _tables()["part"] for word in words)}  # "no", "as", "do" are English first
+    known = {*archetypes()}.union(*(_tables()[name] for name in ("part", "verb", "class")))
     words = [word for word in words if not {word, _singular(word)} & known]
     for lang, little in _little().items():
         own, nouns = _keyed(_FORMS)[lang][0], {*little, *_glossaries()[lang]}
@@ -4471,7 +4535,7 @@ def _foreign_tokens(text: str, lang: str) -> list[_Token]:
     words = re.findall(_BRIEF_WORD, re.sub("['’]", " ", text))
     little, agents = _little()[lang], _keyed(_FORMS)[lang][-1]
     tokens = [_Token(little.get(word.lower(), word)) for word in words]
-    for n, (token, word) in enumerate(zip(tokens, words)):
+    for token, word in zip(tokens, words):
         plain = "#" if word[0].isdigit() else token.tag or ("V" if word.lower() in little else word)
         token.tag = "?" if word.lower() not in little and word[0].isalpha() else plain
     for n, token in enumerate(tokens):
@@ -4483,7 +4547,7 @@ def _foreign_tokens(text: str, lang: str) -> list[_Token]:
             _name_noun(tokens[n : n + 3], words[n : n + 3], lang)
         elif token.tag in ("V", "A", "G"):
             stems = (row.split() for row in _VERBS.split(";"))
-            meant = (verb for verb, *all_ in stems if token.low.startswith(tuple(all_)))
+            meant = (verb for verb, *begins in stems if re.match("|".join(begins), token.low))
             token.base = next(meant, token.base)
             token.tag = "V" if token.tag == "A" and token.base in _tables()["deeds"] else token.tag
     for n, token in enumerate(tokens):
@@ -4495,7 +4559,7 @@ def _foreign_tokens(text: str, lang: str) -> list[_Token]:
 
 
 def _name_noun(tokens: list[_Token], words: list[str], lang: str) -> None:
-    """Names a noun; "orden de trabajo" is one where it is known or where it is somebody ("chef de chantier")."""
+    """Names a noun; with its "de …" where that is known ("orden de trabajo") or says who ("chef de chantier")."""
     noun, joined = tokens[0], len(tokens) > 1 and tokens[1].low == "of" and words[2:]
     noun.one, noun.base = _known_form(noun.low, lang)
     noun.plural = noun.low if noun.low != noun.one else _foreign_plural(noun.one, lang)
@@ -4504,47 +4568,33 @@ def _name_noun(tokens: list[_Token], words: list[str], lang: str) -> None:
         return
     rest = f" {words[1]} {words[2]}".lower()
     one, base = _known_form(noun.low + rest, lang)
-    if base != one or noun.base == "manager":
-        noun.one, noun.base = (
-            (one, base) if base != one else (noun.one + rest, f"{words[2].lower()} {noun.base}")
-        )
+    if base == one and noun.base == "manager":
+        one, base = noun.one + rest, f"{words[2].lower()} manager"
+    if base != one:
+        noun.one, noun.base = one, base
         noun.low, noun.plural = noun.low + rest, noun.plural + rest
         tokens[1].tag = tokens[2].tag = "A"
 
 
 def _foreign_part(tokens: list[_Token], n: int, lang: str) -> str:
-    """N noun, V verb, J or A adjective for an unknown foreign word, by its ending and its neighbours."""
+    """The part of speech of an unknown foreign word, by its ending and its neighbours."""
     _, plural, single, infinitive, _ = _keyed(_FORMS)[lang]
-    near, after = (
-        tokens[max(0, n - LOOK_BACK_WORDS) : n],
-        tokens[n + 1] if n + 1 < len(tokens) else _Token(""),
-    )
+    near, after = tokens[max(0, n - LOOK_BACK_WORDS) : n], [*tokens[n + 1 : n + 2], _Token("")][0]
     low, _, clitic = tokens[n].low.partition("-")
     before = next((token for token in reversed(near) if token.tag != "A"), _Token(""))
-    led, verb = before.tag in ("D", "J", "#", "I"), bool(re.search(f"{plural}|{single}", low))
-    object_next = clitic or after.tag in ("D", "#") or (after.tag == "?" and after.low[-1] in "sx")
-    if lang == "de":
-        if tokens[n].text != tokens[n].low:
-            return "N"
-        cased = any(token.text[:1].isupper() for token in tokens[n : n + LOOK_BACK_WORDS])
-        final = after.tag not in ("?", "D") and any(token.tag == "X" for token in near)
-        verb_tag = "G" if final and re.search(plural, low) else "V" if verb else "A"
-        return "J" if led and cased else "N" if led or not (cased or n) else verb_tag
-    known = _known_form(low, lang)[0] in _glossaries()[lang]
-    if (
-        re.search(infinitive, low)
-        and not known
-        and before.tag not in ("D", "J", "#", "N")
-        and before.low != "as"
-    ):
-        return "V"
-    if before.tag in ("R", "X") or (before.low == "not" and verb) or (n == 0 and re.search("mos$", low)):
-        return "V"
-    if before.tag == "N":
-        acts = before.many if re.search(plural, low) else verb and object_next and not before.many
-        return "V" if acts and (before.many or any(t.tag == "D" for t in near[-SHORT_WORD_CHARS:])) else "A"
-    acted = before.tag in (",", "C") and any(token.tag == "V" for token in near)
-    return "V" if acted and verb and object_next else "N"
+    tags = {token.tag for token in near}
+    facts = {
+        lang: True, f"before_{before.tag}": True, "first": n == 0, "capital": tokens[n].text != tokens[n].low,
+        "cased": any(token.text[:1].isupper() for token in tokens[n : n + LOOK_BACK_WORDS]),
+        "led": before.tag in ("D", "J", "#", "I"), "final": after.tag not in ("?", "D") and "X" in tags,
+        "plural": re.search(plural, low), "verb": re.search(f"{plural}|{single}", low),
+        "infinitive": re.search(infinitive, low), "noun": _known_form(low, lang)[0] in _glossaries()[lang],
+        "as": before.low == "as", "not": before.low == "not", "we": low.endswith("mos"), "many": before.many,
+        "one": not before.many, "determined": any(token.tag == "D" for token in near[-SHORT_WORD_CHARS:]),
+        "object": clitic or after.tag in ("D", "#") or (after.tag == "?" and after.low[-1] in "sx"),
+        "goes_on": before.tag in (",", "C") and "V" in tags,
+    }  # fmt: skip
+    return _judge("foreign", facts)
 
 
 def _read_script(reader: _Reader, text: str, lang: str) -> None:
@@ -4771,13 +4821,10 @@ def _statuses(entity: Mapping[str, Any]) -> list[str]:
 
 def _fits(kind: str, entity: Mapping[str, Any]) -> bool:
     """Whether an entity has the data that a screen type needs (archetypes.md §4)."""
-    return {
-        "board": BOARD_COLUMNS_MIN <= len(_statuses(entity)) <= BOARD_COLUMNS_MAX,
-        "calendar": bool(_plan_date(entity)),
-        "timeline": bool(_ids(entity, DATE_TYPES)),
-        "inbox": True,
-        "report": bool(_ids(entity, (*CHOICE_TYPES, *NUMERIC_TYPES))),
-    }[kind]
+    kinds = {"timeline": DATE_TYPES, "report": (*CHOICE_TYPES, *NUMERIC_TYPES)}
+    if kind == "board":
+        return BOARD_COLUMNS_MIN <= len(_statuses(entity)) <= BOARD_COLUMNS_MAX
+    return kind == "inbox" or bool(_plan_date(entity) if kind == "calendar" else _ids(entity, kinds[kind]))
 
 
 def _view(plan: _Plan, kind: str) -> Iterator[dict[str, Any]]:
@@ -4785,9 +4832,8 @@ def _view(plan: _Plan, kind: str) -> Iterator[dict[str, Any]]:
     because, named = plan.signals.get(kind, ("", ""))
     pairs = list(zip(plan.things, plan.entities))
     pairs.insert(0, pairs[plan.lead])
-    order = [entity for thing, entity in pairs if thing.name == named]
-    order += [entity for thing, entity in pairs if kind in thing.kind.screens]
-    entity = next((one for one in [*order, *plan.ranked] if _fits(kind, one)), None)
+    pairs.sort(key=lambda pair: (pair[0].name != named, kind not in pair[0].kind.screens))
+    entity = next((one for _, one in pairs if _fits(kind, one)), None)
     if entity is None:
         return
     name, title = entity["id"], _titled(plan.words[kind], entity["plural"])
@@ -4936,14 +4982,11 @@ def _variants() -> Mapping[str, _Variant]:
 def _sentence(plan: _Plan, text: str) -> str:
     """A variant's sentence about the brief's own records and roles."""
 
-    def listed(names: Sequence[str], otherwise: str) -> str:
-        few = names[:DRAFT_TILES_MAX]
-        return " and ".join(filter(None, [", ".join(few[:-1]), *few[-1:]])) or otherwise
-
-    lead, *others = [entity["plural"] for entity in plan.ranked]
-    roles = listed([f"the {role.label}" for role in plan.roles], "people")
-    rest = listed([_inside(name) for name in others], "all details")
-    named = {"%s": _inside(lead), "%o": rest, "%r": roles}
+    lead, *others = [_inside(entity["plural"]) for entity in plan.ranked]
+    named = {"%s": lead, "%o": "all details", "%r": "people"}
+    for key, names in (("%o", others), ("%r", [f"the {role.label}" for role in plan.roles])):
+        *most, last = names[:DRAFT_TILES_MAX] or [named[key]]
+        named[key] = f"{', '.join(most)} and {last}" if most else last
     text = re.sub("%[sor]", lambda match: named[match[0]], text)
     return re.sub("(^|[.] )(.)", lambda match: match[1] + capitalised(match[2]), text)
 
@@ -4958,8 +5001,7 @@ def _screens(plan: _Plan, letter: str) -> list[dict[str, Any]]:
         because = signals.get("dashboard", (plan.ranked[0]["because"], ""))[0]
         home = {"id": "home", "title": plan.words["dashboard"], "type": "dashboard", "because": because}
         (first if letter == "a" else rest).append({**home, "widgets": list(_widgets(plan))})
-    kind = "cards" if row.axes["home"] == "cards" else "list"
-    guided = row.axes["entry"] == "guided"
+    kind, guided = "cards" if row.axes["home"] == "cards" else "list", row.axes["entry"] == "guided"
     records = [screen for entity in plan.ranked for screen in _record_screens(plan, entity, kind, guided)]
     reasons = [*signals.get("settings", ())[:1], *(setting["because"] for setting in plan.settings)]
     ending = {"id": "settings", "title": plan.words["settings"], "type": "settings"}
@@ -4973,17 +5015,13 @@ def _role(plan: _Plan, role: _Role, name: str) -> dict[str, Any]:
     """
     looks = bool(role.verbs) and all(_is("reading", verb) for verb in role.verbs)
     decides = bool(role.verbs) and all(_is("reading", verb) or _is("deciding", verb) for verb in role.verbs)
-    rights = {"rights": []} if looks else {"rights": ["edit"]} if decides else {}
     allowed = _dealt_with(plan, role) if role.limits else []
     seen = [f"{one['id']}_{kind}" for one in allowed for kind in ("list", "detail", "form")]
     label = capitalised(role.label)[:LABEL_MAX_CHARS]
-    return {
-        "id": name,
-        "label": label,
-        "because": role.because,
-        **({"screens": seen} if seen else {}),
-        **rights,
-    }
+    entry: dict[str, Any] = {"id": name, "label": label, "because": role.because}
+    entry.update({"screens": seen} if seen else {})
+    entry.update({"rights": []} if looks else {"rights": ["edit"]} if decides else {})
+    return entry
 
 
 def _dealt_with(plan: _Plan, role: _Role) -> list[dict[str, Any]]:
@@ -4998,16 +5036,14 @@ def _flow(plan: _Plan, role: _Role | None, name: str) -> dict[str, Any]:
     entity = [*(_dealt_with(plan, role) if role else ()), plan.ranked[0]][0]
     one, many = _inside(entity["label"]), _inside(entity["plural"])
     decided = next((verb for verb in verbs if _is("deciding", verb)), "")
-    steps = [("list", f"Look through {many}")]
-    if not verbs or not all(_is("reading", verb) or _is("deciding", verb) for verb in verbs):
-        steps.append(("form", f"Fill in a new {one}"))
+    makes = not verbs or not all(_is("reading", verb) or _is("deciding", verb) for verb in verbs)
     last = f"{capitalised(decided)} this {one}" if decided else f"Open one {one} and check it"
-    steps.append(("detail", last))
+    steps = [("form", f"Fill in a new {one}")] if makes else []
+    steps = [("list", f"Look through {many}"), *steps, ("detail", last)]
     doing = f"{decided or verbs[0]} {many}" if verbs else many
     label = f"{capitalised(role.label)}: {doing}" if role else entity["plural"]
     stations = [{"screen": f"{entity['id']}_{kind}", "hint": hint[:LABEL_MAX_CHARS]} for kind, hint in steps]
-    for record in entity.get("records", ())[:1]:
-        stations[-1]["record"] = record["id"]
+    stations[-1].update([("record", one["id"]) for one in entity.get("records", ())[:1]])
     whose = {"role": name} if role else {}
     return {"id": f"{name}_flow", "label": label[:LABEL_MAX_CHARS], **whose, "steps": stations}
 
@@ -5027,7 +5063,8 @@ def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any
     theme.update(density=axes["density"], mode="auto", corners="round" if letter == "d" else "soft")
     variant = {"id": letter, "question": question[:LABEL_MAX_CHARS], "rationale": rationale[:TEXT_MAX_CHARS]}
     return {
-        "blueprint": 1, "title": plan.title, "brief": brief, "lang": plan.lang, "dir": "rtl" if plan.lang in ("ar", "he") else "ltr",
+        "blueprint": 1, "title": plan.title, "brief": brief, "lang": plan.lang,
+        "dir": "rtl" if plan.lang in ("ar", "he") else "ltr",
         "seed": seed, "asOf": AS_OF_DATE, "variant": {**variant, "cost": cost, "axes": axes},
         "roles": [_role(plan, role, name) for role, name in roles], "entities": plan.entities,
         "screens": screens, "navigation": [home["id"], *menu],

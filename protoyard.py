@@ -3042,7 +3042,7 @@ place|requested,confirmed, done,no-show|c;
 """
 # The commonest words of fields and states in English, Spanish, French, German, Portuguese.
 _TERMS = """
-title|título|titre|titel|título;number|número|numéro|nummer|número;reference|referencia|référence|kennung|referência;
+en|es|fr|de|pt;title|título|titre|titel|título;number|número|numéro|nummer|número;reference|referencia|référence|kennung|referência;
 kind|clase|genre|art|espécie;category|categoría|catégorie|kategorie|categoria;description|descripción|description|beschreibung|descrição;
 notes|notas|remarques|notizen|notas;remarks|observaciones|observations|bemerkungen|observações;email|correo|e-mail|e-mail|e-mail;
 status|estado|statut|status|situação;owner|responsable|responsable|zuständig|responsável;place|lugar|lieu|ort|local;
@@ -3128,7 +3128,7 @@ stops|paradas|arrêts|Halte|paradas;role|función|rôle|Rolle|função;method|fo
 pago|moyen|Zahlart|forma;paid at|pagado el|payé le|bezahlt am|pago em; barcode|código de
 barras|code-barres|Strichcode|código de barras;recipient|destinatario|destinataire|empfangen
 von|destinatário;visitor|visitante|visiteur|Besuch durch|visitante;
-serves|raciones|portions|Portionen|porções;area|superficie|surface|Fläche|área;used|usado|utilisé|belegt|usado;progress|avance|avancement|Fortschritt|progresso;
+serves|raciones|portions|Portionen|porções;area|superficie|surface|Fläche|área;used|usado|usage|belegt|usado;progress|avance|avancement|Fortschritt|progresso;
 estimated|estimado|estimé|geschätzt|estimado;read at|leído el|relevé le|abgelesen am|lido em;read by|leído
 por|relevé par|abgelesen von|lido por; meter|contador|compteur|Zähler|medidor;needed by|se necesita
 el|nécessaire le|benötigt bis|necessário até;valid until|válido hasta|valable jusqu'au|gültig bis|válido até;
@@ -3238,9 +3238,8 @@ def find_archetype(name: str, *, person: bool = False) -> Archetype:
 @once
 def terms() -> Mapping[str, Mapping[str, str]]:
     """By language, its words for English ones of fields and states; "en" leads from them back to English."""
-    rows = [" ".join(row.split()).split("|") for row in _TERMS.split(";")]
-    places = {"es": 1, "fr": 2, "de": 3, "pt": 4}
-    tables = {lang: {row[0]: capitalised(row[n]) for row in rows} for lang, n in places.items()}
+    head, *rows = [" ".join(row.split()).split("|") for row in _TERMS.split(";")]
+    tables = {lang: {row[0]: capitalised(row[n]) for row in rows} for n, lang in enumerate(head) if n}
     pairs = [(word, english) for table in tables.values() for english, word in table.items()]
     return {**tables, "en": dict(reversed(pairs))}
 
@@ -3322,7 +3321,7 @@ B matter answer audit harvest bill book call care change charge chart check clai
  notice number offer order pack park pass pay permit plan plant play pledge point post practice present press
  price print place process program project pump purchase question quote race rank rate record refund register
  release rent repair report request research reserve return review ride risk round route run sample save scan
- schedule score screen search service set shift ship shop signal sort source sponsor staff stage state step
+ schedule score screen search service set shift ship shop signal sort source sponsor stage state step
  stock stop store study supply support survey swap tag target taste test tour track trade train transfer
  transport travel trust view visit vote walk wash watch water work rule head scale volunteer block filter cook
  clock trap patrol roll touch copy cut sum count break ring star show
@@ -3413,6 +3412,7 @@ settings configure customise customize toggle setting configuration preference p
 -ly family assembly supply reply anomaly july butterfly
 relative that which whose who
 single a an each every another this
+crew team crew squad
 collective team crew squad committee council group staff family jury panel board management board
 running run operate own lead
 then and then
@@ -3658,8 +3658,7 @@ def _rules() -> Mapping[str, Sequence[tuple[str, set[str], set[str]]]]:
     for name, table in (("verb", _VERB_RULES), ("foreign", _FOREIGN_RULES)):
         for tag, *facts in (rule.split() for rule in table.strip().replace("\n", ";").split(";")):
             unwanted = {fact[1:] for fact in facts if fact[0] == "!"}
-            row = (tag, {fact for fact in facts if fact[0] != "!"}, unwanted)
-            tables.setdefault(name, []).append(row)
+            tables.setdefault(name, []).append((tag, {fact for fact in facts if fact[0] != "!"}, unwanted))
     return tables
 
 
@@ -3736,7 +3735,7 @@ def _noun(words: list[_Token], capitals: bool) -> _Noun | None:
 
     `capitals`: they mean nothing here; else one inside a sentence marks a proper name, which is no record.
     """
-    last = words[-1]
+    last = next((token for token in reversed(words) if token.tag != "J"), words[-1])
     nouns = [token for token in words if token.tag == "N" and (capitals or last.person or not token.proper)]
     if not nouns or nouns[-1] is not last or len(last.base) < 2:
         return None
@@ -3869,8 +3868,7 @@ class _Reader:
         return n + 1
 
     def _on_mark(self, token: _Token, next_tag: str) -> None:
-        listed = self.preposition == "example" and token.text == ","
-        self.preposition = "example" if listed else ""
+        self.preposition *= self.preposition == "example" and token.text == ","
         breaks = token.text in ";:|–—•." or (token.text == "," and next_tag in ("R", "X"))
         if breaks or _is("clausal", token.low):
             self._clause()
@@ -3907,6 +3905,8 @@ class _Reader:
 
     def _role(self, noun: _Noun, human: bool = False) -> list[_Role]:
         """The role that a noun phrase names: somebody, or whatever does what people do; never a vendor."""
+        if human and _is("crew", noun.head) and not self.speaker:
+            noun = noun._replace(name=f"{noun.head} member", label=f"{noun.head} member", person=True)
         agent = noun.form == "the" and not noun.modifiers and _is("-er", noun.head)
         known = noun.head in archetypes() or (_class_of(noun.head) and not agent)
         unknown = noun.form != "plural" and not known
@@ -3928,8 +3928,7 @@ class _Reader:
         joined = _is("joining", before.low)
         if acts:
             self.subjects = [*(self.subjects if joined else []), noun]
-            self.verb, kept = "", self.preposition in ("per", "as")
-            self.preposition = self.preposition if kept else ""
+            self.verb, self.preposition = "", self.preposition * (self.preposition in ("per", "as"))
         elif not led and (joined or not self.verb):
             self.subjects = [*self.subjects, noun][-2:] if noun.person else []
         context = self.preposition or ("object" if self.verb else "list")
@@ -4161,7 +4160,7 @@ def _merge(things: list[_Thing]) -> list[_Thing]:
 
 def _absorbed(short: _Role, roles: Sequence[_Role]) -> bool:
     """Whether a role is the end of just one other ("officer", "health officer"), which then takes it up."""
-    longer = [role for role in roles if role.name.endswith(f" {short.name}")]
+    longer = [role for role in roles if role.name.endswith(f" {short.name}") and not short.verbs]
     for role in longer if len(longer) == 1 else ():
         for mine, taken_up in zip(role[3:], short[3:]):
             mine.extend(taken_up)
@@ -4313,52 +4312,53 @@ conductor/chofer chauffeur/conducteur fahrer motorista; secretary secretaria/sec
 sekretariat secretária/secretaria; cook cocinero/cocina cuisinier koch/küche cozinheiro; caretaker conserje
 gardien/concierge hausmeister zelador/porteiro; accountant contable comptable buchhalter contador; salesperson
 vendedor/comercial vendeur/commercial verkäufer/vertrieb vendedor; coach entrenador entraîneur trainer
-treinador; worker operario/trabajador ouvrier monteur operário; supervisor supervisor superviseur
-vorarbeiter/meister supervisor; treasurer tesorero trésorier kassenwart tesoureiro; organizer organizador
-organisateur organisator organizador; coordinator coordinador coordinateur/coordinatrice koordinator
-coordenador; inspector inspector inspecteur kontrolleur/prüfer inspetor/fiscal; librarian bibliotecario
-bibliothécaire bibliothekar bibliotecário; courier repartidor/mensajero livreur/coursier kurier/bote
-entregador; resident residente/vecino habitant/résident bewohner/anwohner morador/residente; client
-consultante mandant mandant/klient/auftraggeber contratante; reader lector lecteur leser leitor; worker obrero
-travailleur arbeiter trabalhador; partner aliado partenaire partner parceiro; user usuario utilisateur/usager
-nutzer/benutzer usuário/utilizador; key llave clé schlüssel chave; box caja/cesta caisse/panier kiste/korb
-caixa/cesta; service servicio service leistung/dienst serviço; offer oferta offre offerte oferta; exchange
-intercambio échange tausch troca; attendance asistencia présence anwesenheit/teilnahme presença;
-training_session entrenamiento entraînement training/probe treino; injury lesión blessure verletzung lesão;
-measurement medida mesure maß medição; fine multa amende bußgeld multa; harvest cosecha récolte ernte
-colheita; hive colmena ruche bienenstock colmeia; boat barco bateau boot barco; bicycle bicicleta vélo fahrrad
-bicicleta; elevator ascensor ascenseur aufzug elevador; return devolución retour rückgabe devolução;
-maintenance mantenimiento entretien wartung manutenção/revisão; ticket aviso_de_avería ticket ticket/meldung
-chamado; permit permiso/licencia permis/autorisation genehmigung/erlaubnis licença/alvará; certificate
-certificado certificat/attestation zertifikat/bescheinigung certificado; expense gasto dépense/frais
-ausgabe/spesen despesa; budget presupuesto_anual budget budget/haushalt verba; sale venta vente verkauf venda;
-price_list tarifa tarif preisliste tarifa; deposit depósito/fianza caution/acompte kaution/anzahlung caução;
-absence ausencia absence abwesenheit/fehlzeit ausência/falta; idea sugerencia idée/suggestion vorschlag
-sugestão; photo foto photo foto foto; address dirección adresse adresse/anschrift endereço; application
-aplicación/app application/logiciel anwendung/app aplicativo/app; system sistema/programa
-système/programme/outil system/programm/software sistema/programa/ferramenta; management
-gestión/administración/control gestion/suivi/administration verwaltung/steuerung
-gestão/controle/administração; clinic clínica/hospital clinique/cabinet/hôpital klinik/praxis/krankenhaus
-clínica/hospital; company empresa/negocio entreprise/société firma/betrieb/unternehmen empresa/negócio;
-association asociación/club association/club verein/klub associação/clube; school escuela/colegio école/lycée
-schule escola/colégio; workshop taller/fábrica atelier/usine werkstatt/fabrik oficina/fábrica; shop
-tienda/mercado magasin/boutique/épicerie laden/geschäft/markt loja/mercado/feira; office
-oficina/ayuntamiento/banco bureau/mairie/banque büro/amt/rathaus/bank escritório/prefeitura/banco; library
-biblioteca bibliothèque/ludothèque/médiathèque bibliothek/bücherei biblioteca; gym gimnasio gymnase
-turnhalle/fitnessstudio ginásio/academia; city ciudad/barrio/pueblo ville/quartier/commune
-stadt/viertel/gemeinde cidade/bairro; community comunidad/condominio copropriété/communauté gemeinschaft
-condomínio/comunidade; garden huerta/jardín jardin/potager garten horta/jardim; fleet flota flotte/parc
-flotte/fuhrpark frota; day día jour/journée tag dia; week semana semaine woche semana; month mes mois monat
-mês; year año an/année jahr ano; hour hora heure stunde/uhr hora; time tiempo temps zeit tempo; deadline plazo
-délai/échéance frist prazo; calendar calendario/agenda/planning calendrier/agenda/planning kalender/planung
-calendário/agenda; board tablero tableau tafel quadro; list lista/listado liste liste lista; report
-informe/reporte rapport/bilan bericht/auswertung/statistik relatório; overview resumen/panel aperçu/synthèse
-übersicht/überblick resumo/painel; page página/web page/site_web seite/webseite página/site; name nombre nom
-name nome; date fecha date datum data; price precio prix preis preço; phone teléfono/móvil téléphone/portable
-telefon/handy telefone/celular; state estado état/statut zustand/status estado/status/situação; excel excel
-excel excel excel; paper papel papier zettel/papier papel; delay retraso retard verspätung atraso; benefit
-ocurrencia envie idee ideia; way forma/manera/modo façon/manière weise/art/möglichkeit forma/maneira/modo;
-thing cosa/falta chose sache/bescheid/gegenstand coisa; bit parte/línea partie/ligne strecke parte/linha
+treinador; guide guía guide reiseleiter guia; worker operario/trabajador ouvrier monteur operário; supervisor
+supervisor superviseur vorarbeiter/meister supervisor; treasurer tesorero trésorier kassenwart tesoureiro;
+organizer organizador organisateur organisator organizador; coordinator coordinador coordinateur/coordinatrice
+koordinator coordenador; inspector inspector inspecteur kontrolleur/prüfer inspetor/fiscal; librarian
+bibliotecario bibliothécaire bibliothekar bibliotecário; courier repartidor/mensajero livreur/coursier
+kurier/bote entregador; resident residente/vecino habitant/résident bewohner/anwohner morador/residente;
+client consultante mandant mandant/klient/auftraggeber contratante; reader lector lecteur leser leitor; worker
+obrero travailleur arbeiter trabalhador; partner aliado partenaire partner parceiro; user usuario
+utilisateur/usager nutzer/benutzer usuário/utilizador; key llave clé schlüssel chave; box caja/cesta
+caisse/panier kiste/korb caixa/cesta; service servicio service leistung/dienst serviço; offer oferta offre
+offerte oferta; exchange intercambio échange tausch troca; attendance asistencia présence
+anwesenheit/teilnahme presença; training_session entrenamiento entraînement training/probe treino; injury
+lesión blessure verletzung lesão; measurement medida mesure maß medição; fine multa amende bußgeld multa;
+harvest cosecha récolte ernte colheita; hive colmena ruche bienenstock colmeia; boat barco bateau boot barco;
+bicycle bicicleta vélo fahrrad bicicleta; elevator ascensor ascenseur aufzug elevador; return devolución
+retour rückgabe devolução; maintenance mantenimiento entretien wartung manutenção/revisão; ticket
+aviso_de_avería ticket ticket/meldung chamado; permit permiso/licencia permis/autorisation
+genehmigung/erlaubnis licença/alvará; certificate certificado certificat/attestation zertifikat/bescheinigung
+certificado; expense gasto dépense/frais ausgabe/spesen despesa; budget presupuesto_anual budget
+budget/haushalt verba; sale venta vente verkauf venda; price_list tarifa tarif preisliste tarifa; deposit
+depósito/fianza caution/acompte kaution/anzahlung caução; absence ausencia absence abwesenheit/fehlzeit
+ausência/falta; idea sugerencia idée/suggestion vorschlag sugestão; photo foto photo foto foto; address
+dirección adresse adresse/anschrift endereço; application aplicación/app application/logiciel anwendung/app
+aplicativo/app; system sistema/programa système/programme/outil system/programm/software
+sistema/programa/ferramenta; management gestión/administración/control gestion/suivi/administration
+verwaltung/steuerung gestão/controle/administração; clinic clínica/hospital clinique/cabinet/hôpital
+klinik/praxis/krankenhaus clínica/hospital; company empresa/negocio entreprise/société
+firma/betrieb/unternehmen empresa/negócio; association asociación/club association/club verein/klub
+associação/clube; school escuela/colegio école/lycée schule escola/colégio; workshop taller/fábrica
+atelier/usine werkstatt/fabrik oficina/fábrica; shop tienda/mercado magasin/boutique/épicerie
+laden/geschäft/markt loja/mercado/feira; office oficina/ayuntamiento/banco bureau/mairie/banque
+büro/amt/rathaus/bank escritório/prefeitura/banco; library biblioteca bibliothèque/ludothèque/médiathèque
+bibliothek/bücherei biblioteca; gym gimnasio gymnase turnhalle/fitnessstudio ginásio/academia; city
+ciudad/barrio/pueblo ville/quartier/commune stadt/viertel/gemeinde cidade/bairro; community
+comunidad/condominio copropriété/communauté gemeinschaft condomínio/comunidade; garden huerta/jardín
+jardin/potager garten horta/jardim; fleet flota flotte/parc flotte/fuhrpark frota; day día jour/journée tag
+dia; week semana semaine woche semana; month mes mois monat mês; year año an/année jahr ano; hour hora heure
+stunde/uhr hora; time tiempo temps zeit tempo; deadline plazo délai/échéance frist prazo; calendar
+calendario/agenda/planning calendrier/agenda/planning kalender/planung calendário/agenda; board tablero
+tableau tafel quadro; list lista/listado liste liste lista; report informe/reporte rapport/bilan
+bericht/auswertung/statistik relatório; overview resumen/panel aperçu/synthèse übersicht/überblick
+resumo/painel; page página/web page/site_web seite/webseite página/site; name nombre nom name nome; date fecha
+date datum data; price precio prix preis preço; phone teléfono/móvil téléphone/portable telefon/handy
+telefone/celular; state estado état/statut zustand/status estado/status/situação; excel excel excel excel
+excel; paper papel papier zettel/papier papel; delay retraso retard verspätung atraso; benefit ocurrencia
+envie idee ideia; way forma/manera/modo façon/manière weise/art/möglichkeit forma/maneira/modo; thing
+cosa/falta chose sache/bescheid/gegenstand coisa; bit parte/línea partie/ligne strecke parte/linha
 """
 # Little words, which also tell the language: the English one, which gives the part of speech, and theirs.
 _LITTLE = """
@@ -4366,19 +4366,19 @@ es the=el/la/los/las/lo/al a=un/una some=unos/unas/algunos/algunas/varios/varias
  our=nuestro/nuestra/nuestros/nuestras their=su/sus each=cada/todo/toda/todos/todas
  this=este/esta/estos/estas/ese/esa of=de/del in=en for=para by=por with=con to=a on=sobre from=desde
  between=entre until=hasta per=según and=y/e or=o/u but=pero/sino when=cuando because=porque if=si
- who=quien/quienes that=que we=nosotros i=yo they=ellos/ellas/usted it=se/me/nos/le/les as=como
+ who=quien/quienes that=que we=nosotros i=yo they=ellos/ellas/usted it=le/les as=como
  is=es/son/está/están/fue/ser/hay/ha/han must=debe/deben/puede/pueden/quiero/quiere/quieren/hemos
  need=necesitamos/necesita/necesito/queremos/tenemos/llevo no=sin/ningún/ninguna/tampoco not=no/nunca
- now=ya/hola/aquí/también/más/muy/bien/además/hoy/siempre only=solo/sólo/solamente
+ now=se/me/nos/ya/hola/aquí/también/más/muy/bien/además/hoy/siempre only=solo/sólo/solamente
  small=pequeño/pequeña/nuevo/nueva/buen/gran/otro/otra
 fr the=le/la/les/l a=un/une some=des/plusieurs/quelques my=mon/ma/mes our=notre/nos
  their=son/sa/ses/leur/leurs each=chaque/tout/toute/tous/toutes this=ce/cet/cette/ces of=de/du/d in=dans/en
  for=pour by=par with=avec to=à/au/aux on=sur from=depuis between=entre until=jusque per=selon and=et or=ou
- but=mais when=quand/lorsque because=car/parce if=si/s who=qui that=que/qu/dont we=nous i=je/j
- they=il/elle/ils/elles/on/vous it=se/me/y/lui/c as=comme is=est/sont/être/sera/était/a/ont
+ but=mais when=quand/lorsque because=car/parce if=si who=qui that=que/qu/dont we=nous i=je/j
+ they=il/elle/ils/elles/on/vous it=y/lui/c as=comme is=est/sont/être/sera/était/a/ont
  must=doit/doivent/peut/peuvent/veux/veut/veulent/faut/voudrait
  need=voulons/avons/voudrions/souhaitons/besoin/cherchons no=sans/pas/aucun/aucune/ni/jamais not=ne/n
- now=déjà/bonjour/aussi/plus/très/bien/ici/toujours/puis only=seulement/uniquement
+ now=se/s/me/déjà/bonjour/aussi/plus/très/bien/ici/toujours/puis only=seulement/uniquement
  small=petit/petite/nouveau/nouvelle/bon/grand/grande/autre
 de the=der/die/das/den/dem/des a=ein/eine/einen/einem/einer/eines some=einige/mehrere
  my=mein/meine/meinen/meiner our=unser/unsere/unseren/unserer/unserem
@@ -4397,9 +4397,9 @@ pt the=o/a/os/as a=um/uma some=uns/umas/alguns/algumas/vários/várias my=meu/mi
  this=este/esta/estes/estas/esse/essa of=de/do/da/dos/das in=em/no/na/nos/nas/num/numa for=para
  by=por/pelo/pela/pelos/pelas with=com to=ao/à/aos/às on=sobre from=desde between=entre until=até per=segundo
  and=e or=ou but=mas when=quando because=porque if=se who=quem that=que we=nós i=eu
- they=eles/elas/você/ele/ela it=me/lhe as=como is=é/são/está/estão/foi/ser/há/tem/têm
+ they=eles/elas/você/ele/ela it=lhe as=como is=é/são/está/estão/foi/ser/há/tem/têm
  must=deve/devem/deverá/pode/podem/quero/quer/querem need=precisamos/precisa/precisam/queremos/temos
- no=sem/nenhum/nenhuma/nem not=não/nunca now=já/olá/aqui/também/mais/muito/bem/hoje/sempre
+ no=sem/nenhum/nenhuma/nem not=não/nunca now=me/já/olá/aqui/também/mais/muito/bem/hoje/sempre
  only=só/somente/apenas small=pequeno/pequena/novo/nova/bom/boa/grande/outro/outra
 """
 # By language: letters and endings that only it has; endings of a verb in the third person plural, singular,
@@ -4412,9 +4412,9 @@ pt [ãõ]|[áó]rios?$ [aeo]m$ [ae]$ [aeio]r$ (dor|dora|eiro|eira|ista|tor|tora|
 """
 # Beginnings of verbs that mean something here, as patterns.
 _VERBS = """
-reserve reserv réserv buch; lend prêt emprest verleih; borrow emprunt leih emprést; approve aprob aprov approuv
-valid genehm; see ve[rn]?$ vê voi seh sieht; inspect inspec prüf contrôl kontroll; donate donar donan doa spende;
-schedule planif agend plan
+reserve reserv réserv buch; lend prêt emprest verleih; borrow emprunt leih emprést; approve aprob aprov
+approuv valid genehm; see ve[rn]?$ vê voi seh sieht; inspect inspec prüf contrôl kontroll; donate donar donan
+doa spende; schedule planif agend plan
 """
 # Stems of words that ask for a screen; plural endings and what they become.
 _STEMS = """
@@ -4468,10 +4468,11 @@ def _language(text: str) -> str:
     words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", text.lower())
     votes = {"en": sum(word in _tables()["part"] for word in words)}  # "no", "as", "do" are English first
     known = {*archetypes()}.union(*(_tables()[name] for name in ("part", "verb", "class")))
-    words = [word for word in words if not {word, _singular(word)} & known]
+    rest = [word for word in words if not {word, _singular(word)} & known]
+    votes["en"] += (len(words) - len(rest)) / 2
     for lang, little in _little().items():
         own, nouns = _keyed(_FORMS)[lang][0], {*little, *_glossaries()[lang]}
-        votes[lang] = sum(bool({w, w[:-1]} & nouns or re.search(own, w)) for w in words)
+        votes[lang] = sum(bool({w, w[:-1]} & nouns or re.search(own, w)) for w in rest)
     return max(votes, key=lambda lang: votes[lang])
 
 
@@ -4552,18 +4553,19 @@ def _foreign_tokens(text: str, lang: str) -> list[_Token]:
             token.tag = "V" if token.tag == "A" and token.base in _tables()["deeds"] else token.tag
     for n, token in enumerate(tokens):
         after = [one.tag for one in tokens[n + 1 : n + 4] if one.tag != "A"]
-        acts = after[:1] == ["V"] and bool({*after[1:2]} & {"D", "N", "J", "#", "R"})
-        unknown = token.tag == "N" and token.base == token.one and token.base not in archetypes()
-        token.person = token.person or (unknown and (acts or bool(re.search(agents, token.one))))
+        acts = after[:1] == ["V"] and {*after[1:2]} & {*"DNJ#R"} and tokens[n - 1].low != "of"
+        unknown = token.tag == "N" and token.base == token.one and token.one not in _glossaries()[lang]
+        token.person = token.person or (unknown and bool(acts or re.search(agents, token.one)))
     return tokens
 
 
 def _name_noun(tokens: list[_Token], words: list[str], lang: str) -> None:
-    """Names a noun; with its "de …" where that is known ("orden de trabajo") or says who ("chef de chantier")."""
+    """Names a noun, with its "de" where that is known ("orden de trabajo") or says who ("chef d'équipe")."""
     noun, joined = tokens[0], len(tokens) > 1 and tokens[1].low == "of" and words[2:]
     noun.one, noun.base = _known_form(noun.low, lang)
     noun.plural = noun.low if noun.low != noun.one else _foreign_plural(noun.one, lang)
-    noun.person = noun.base != noun.one and _is_person(noun.base.split(" ")[-1])
+    known = noun.base != noun.one or noun.one in _glossaries()[lang]
+    noun.person = known and _is_person(noun.base.split(" ")[-1])
     if not joined or tokens[2].tag != "?":
         return
     rest = f" {words[1]} {words[2]}".lower()
@@ -4579,7 +4581,8 @@ def _name_noun(tokens: list[_Token], words: list[str], lang: str) -> None:
 def _foreign_part(tokens: list[_Token], n: int, lang: str) -> str:
     """The part of speech of an unknown foreign word, by its ending and its neighbours."""
     _, plural, single, infinitive, _ = _keyed(_FORMS)[lang]
-    near, after = tokens[max(0, n - LOOK_BACK_WORDS) : n], [*tokens[n + 1 : n + 2], _Token("")][0]
+    near, rest = tokens[max(0, n - LOOK_BACK_WORDS) : n], tokens[n + 1 : n + DRAFT_NAME_WORDS]
+    after = next((token for token in rest if token.tag != "A"), _Token(""))
     low, _, clitic = tokens[n].low.partition("-")
     before = next((token for token in reversed(near) if token.tag != "A"), _Token(""))
     tags = {token.tag for token in near}
@@ -4896,8 +4899,8 @@ def _widgets(plan: _Plan) -> Iterator[dict[str, Any]]:
     for when, entity in zip(("overdue", "next_30_days"), [e for e in ranked if _plan_date(e)] * 2):
         tile = {"kind": "list", "entity": entity["id"], "title": _titled(words[when], entity["plural"])}
         yield {**tile, "filter": {"field": _plan_date(entity), "when": when}}
-    title = _titled(words["by_status"], ranked[0]["plural"])
-    yield {"kind": "bars", "entity": ranked[0]["id"], "title": title}
+    bars = _titled(words["by_status"], ranked[0]["plural"])
+    yield {"kind": "bars", "entity": ranked[0]["id"], "title": bars}
 
 
 # --- the six variants ---------------------------------------------------------------------------------------
@@ -5095,8 +5098,7 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
     if seed is None:
         seed = int.from_bytes(hashlib.sha256(brief.encode("utf-8", "replace")).digest()[:4], "big") & SEED_MAX
     slug = _whole_words(_ascii(plan.title), DRAFT_SLUG_CHARS).replace(" ", "-") or "prototype"
-    letters = VARIANT_LETTERS[:variants]
-    blueprints = tuple(_copied(_blueprint(plan, letter, seed, brief)) for letter in letters)
+    blueprints = tuple(_copied(_blueprint(plan, one, seed, brief)) for one in VARIANT_LETTERS[:variants])
     warnings = () if plan.roles else ("The brief names nobody who uses it: there are no roles.",)
     return Draft(plan.title, slug, seed, blueprints, tuple(plan.left_out[:LIST_ITEMS_MAX]), warnings)
 

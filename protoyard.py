@@ -3092,6 +3092,123 @@ place|requested,confirmed, done,no-show|c;
 ~|~person|person|name email phone since^ notes*|active,away,left|;
 ~|~|circle|name owner! category() created_on^ notes*|new,active,done|
 """
+# The commonest words of fields and states in English, Spanish, French, German, Portuguese.
+_TERMS = """
+en|es|fr|de|pt;title|título|titre|titel|título;number|número|numéro|nummer|número;reference|referencia|référence|kennung|referência;
+kind|clase|genre|art|espécie;category|categoría|catégorie|kategorie|categoria;description|descripción|description|beschreibung|descrição;
+notes|notas|remarques|notizen|notas;remarks|observaciones|observations|bemerkungen|observações;email|correo|e-mail|e-mail|e-mail;
+status|estado|statut|status|situação;owner|responsable|responsable|zuständig|responsável;place|lugar|lieu|ort|local;
+location|ubicación|emplacement|standort|localização;value|valor|valeur|wert|valor;duration|duración|durée|dauer|duração;
+quantity|cantidad|quantité|menge|quantidade;amount|importe|montant|betrag|valor;total|total|total|summe|total;
+starts at|empieza|début|beginn|início;ends at|termina|fin|ende|término;starts on|desde|à partir du|ab|a partir
+de; ends on|hasta|jusqu'au|bis|até;from|desde|du|von|de;to|hasta|au|bis|até;due date|vence el|échéance|fällig
+am|vence em; due on|vence el|échéance|fällig am|vence em;due back|devolver el|retour prévu|rückgabe
+bis|devolver até; out on|prestado el|sorti le|ausgeliehen am|emprestado em;returned on|devuelto el|rendu
+le|zurück am|devolvido em; planned for|previsto para|prévu pour|geplant für|previsto para;requested by|pedido
+por|demandé par|angefragt von|pedido por; received at|recibido el|reçu le|eingegangen am|recebido em;created
+on|creado el|créé le|angelegt am|criado em; issue date|emitida el|date d'émission|ausgestellt am|emitida
+em;paid on|pagado el|payé le|bezahlt am|pago em;
+paid|pagado|payé|bezahlt|pago;priority|prioridad|priorité|priorität|prioridade;severity|gravedad|gravité|schwere|gravidade;
+assignee|asignado a|confié à|zugewiesen an|atribuído
+a;approver|aprueba|approbateur|freigabe|aprova;requester|solicitante|demandeur|anfragende Person|solicitante;
+reported by|notificado por|signalé par|gemeldet von|relatado por;occurred at|ocurrió el|survenu le|geschehen
+am|ocorreu em; with|con|avec|bei|com;about|sobre|concerne|betrifft|sobre;author|autor|auteur|verfasst
+von|autor;reason|motivo|motif|grund|motivo;
+purpose|finalidad|but|zweck|finalidade;outcome|desenlace|issue|ausgang|desfecho;score|puntuación|note|punkte|pontuação;
+rating|valoración|évaluation|bewertung|avaliação;since|desde|depuis|seit|desde;joined|alta|adhésion|beitritt|adesão;
+skills|habilidades|compétences|fähigkeiten|habilidades;availability|disponibilidad|disponibilité|verfügbarkeit|disponibilidade;
+capacity|capacidad|capacité|plätze|capacidade;weight|peso|poids|gewicht|peso;size|tamaño|taille|größe|tamanho;
+version|versión|version|version|versão;serial no|número de serie|numéro de série|seriennummer|número de
+série;model|modelo|modèle|modell|modelo;
+species|especie|espèce|tierart|espécie;breed|raza|race|rasse|raça;born on|nacimiento|né le|geboren
+am|nascimento; ordered at|pedido el|commandé le|bestellt am|pedido
+em;items|artículos|articles|positionen|itens;deliver by|entregar el|livrer le|liefern bis|entregar até;
+problem|problema|problème|problem|problema;cost|coste|coût|kosten|custo;estimate|estimación|estimation|schätzung|estimativa;
+people|personas|personnes|personen|pessoas;booked by|reservado por|réservé par|gebucht von|reservado
+por;person|persona|personne|person|pessoa;
+item|objeto|objet|gegenstand|objeto;borrower|prestatario|emprunteur|ausgeliehen an|quem
+pegou;unit|unidad|unité|einheit|unidade;
+new|nuevo|nouveau|neu|novo;active|activo|actif|aktiv|ativo;done|hecho|terminé|erledigt|concluído;open|abierto|ouvert|offen|aberto;
+closed|cerrado|clôturé|geschlossen|encerrado;draft|borrador|brouillon|entwurf|rascunho;planned|planificado|prévu|geplant|planejado;
+scheduled|programado|programmé|angesetzt|agendado;requested|solicitado|demandé|angefragt|solicitado;confirmed|confirmado|confirmé|bestätigt|confirmado;
+approved|aprobado|approuvé|genehmigt|aprovado;declined|rechazado|refusé|abgelehnt|recusado;rejected|rechazado|rejeté|abgelehnt|rejeitado;
+cancelled|cancelado|annulé|storniert|cancelado;completed|completado|terminé|abgeschlossen|concluído;in
+progress|en curso|en cours|in Arbeit|em andamento; overdue|vencido|en
+retard|überfällig|atrasado;due|pendiente|dû|fällig|pendente;paused|en pausa|en pause|pausiert|em pausa;
+available|disponible|disponible|verfügbar|disponível;reserved|reservado|réservé|reserviert|reservado;out|prestado|sorti|ausgeliehen|emprestado;
+on loan|prestado|prêté|verliehen|emprestado;returned|devuelto|rendu|zurückgegeben|devolvido;in repair|en
+reparación|en réparation|in Reparatur|em reparo;
+retired|retirado|retiré|ausgemustert|retirado;lost|perdido|perdu|verloren|perdido;arrived|llegado|arrivé|angekommen|chegou;
+no-show|no presentado|non présenté|nicht erschienen|não
+compareceu;received|recibido|reçu|eingegangen|recebido;assigned|asignado|attribué|zugewiesen|atribuído;
+resolved|resuelto|résolu|gelöst|resolvido;reported|notificado|signalé|gemeldet|relatado;investigating|en
+estudio|en examen|in Prüfung|em análise;
+passed|superado|réussi|bestanden|passou;failed|fallido|échoué|durchgefallen|reprovado;sent|enviado|envoyé|versandt|enviado;
+accepted|aceptado|accepté|angenommen|aceito;expired|caducado|expiré|abgelaufen|expirado;pending|pendiente|en
+attente|ausstehend|pendente;
+left|baja|parti|ausgetreten|saiu;away|ausente|absent|abwesend|ausente;free|libre|libre|frei|livre;occupied|ocupado|occupé|belegt|ocupado;
+out of order|averiado|en panne|defekt|com defeito;in service|en servicio|en service|in Betrieb|em serviço;out
+of service|fuera de servicio|hors service|außer Betrieb|fora de serviço; needs attention|requiere atención|à
+vérifier|braucht Wartung|requer atenção;scrapped|desechado|mis au rebut|verschrottet|descartado;
+delivered|entregado|livré|geliefert|entregue;shipped|expedido|expédié|abgeschickt|despachado;packed|preparado|préparé|verpackt|embalado;
+placed|realizado|passée|aufgegeben|feito;low|bajo|bas|niedrig|baixa;normal|normal|normal|normal|normal;high|alto|haut|hoch|alta;
+medium|medio|moyen|mittel|média;urgent|urgente|urgent|dringend|urgente;critical|crítico|critique|kritisch|crítica;
+client|cliente|client|Kunde|cliente;site|lugar|lieu|Standort|local;minor|leve|mineur|gering|leve;moderate|moderado|modéré|mäßig|moderada;
+major|grave|majeur|erheblich|grave;pass|apto|réussi|bestanden|aprovado;fail|no apto|échoué|nicht
+bestanden|reprovado; installed on|instalado el|installé le|eingebaut am|instalado em;next service|próxima
+revisión|prochain entretien|nächste Wartung|próxima revisão; found on|detectado el|constaté le|festgestellt
+am|detectado em;root cause|causa|cause|Ursache|causa;registration|matrícula|immatriculation|Kennzeichen|placa;
+make model|marca y modelo|marque et modèle|Marke und Modell|marca e
+modelo;mileage|kilometraje|kilométrage|Kilometerstand|quilometragem;
+fuel|combustible|carburant|Kraftstoff|combustível;on hand|existencias|en stock|Bestand|em estoque;reorder
+at|pedir a partir de|seuil de commande|nachbestellen ab|repor a partir de; unit cost|coste unitario|coût
+unitaire|Stückkosten|custo unitário;given on|administrado el|fait le|gegeben am|aplicada em;next
+due|próxima|prochaine|nächste fällig|próxima; given by|administrado por|fait par|gegeben von|aplicada
+por;given at|administrado el|fait le|gegeben am|aplicado em;vaccine|vacuna|vaccin|Impfstoff|vacina;
+clinician|profesional|soignant|Behandlung durch|profissional;resource|recurso|ressource|gebucht
+wird|recurso;features|características|équipements|Ausstattung|recursos;
+bookable|reservable|réservable|buchbar|reservável;condition back|estado al devolver|état au retour|Zustand
+zurück|estado na devolução; condition|estado|état|Zustand|estado;party
+size|personas|personnes|Personen|pessoas;arrival|llegada|arrivée|Ankunft|chegada;requests|peticiones|demandes|Wünsche|pedidos;
+lifetime value|valor total|valeur totale|Gesamtwert|valor total;member no|número de socio|numéro
+d'adhérent|Mitgliedsnummer|número de sócio;tier|nivel|niveau|Stufe|nível; renews on|se renueva el|renouvelé
+le|verlängert sich am|renova em;scheduled for|previsto para|prévu pour|geplant für|previsto
+para;asset|activo|bien|Objekt|bem;
+team|equipo|équipe|Team|equipe;position|posición|poste|Position|posição;subject|asunto|objet|Betreff|assunto;opened
+at|abierto el|ouvert le|eröffnet am|aberto em;
+stops|paradas|arrêts|Halte|paradas;role|función|rôle|Rolle|função;method|forma de
+pago|moyen|Zahlart|forma;paid at|pagado el|payé le|bezahlt am|pago em; barcode|código de
+barras|code-barres|Strichcode|código de barras;recipient|destinatario|destinataire|empfangen
+von|destinatário;visitor|visitante|visiteur|Besuch durch|visitante;
+serves|raciones|portions|Portionen|porções;area|superficie|surface|Fläche|área;used|usado|usage|belegt|usado;progress|avance|avancement|Fortschritt|progresso;
+estimated|estimado|estimé|geschätzt|estimado;read at|leído el|relevé le|abgelesen am|lido em;read by|leído
+por|relevé par|abgelesen von|lido por; meter|contador|compteur|Zähler|medidor;needed by|se necesita
+el|nécessaire le|benötigt bis|necessário até;valid until|válido hasta|valable jusqu'au|gültig bis|válido até;
+discount|descuento|remise|Rabatt|desconto;terms|condiciones|conditions|Bedingungen|condições;website|página
+web|site web|Webseite|site;job title|cargo|fonction|Stelle|cargo; start
+date|alta|début|Beginn|início;department|departamento|service|Abteilung|departamento;topic|tema|sujet|Thema|tema;chair|dirige|animé
+par|Leitung|coordena; attendees|asistentes|participants|Teilnehmende|participantes;minutes|acta|compte
+rendu|Protokoll|ata;date of birth|nacimiento|date de naissance|Geburtsdatum|nascimento; waiting for
+parts|esperando piezas|en attente de pièces|wartet auf Teile|aguardando
+peças;invoiced|facturado|facturé|berechnet|faturado; action agreed|acción acordada|action convenue|Maßnahme
+vereinbart|ação
+combinada;fixed|reparado|corrigé|behoben|corrigido;verified|verificado|vérifié|geprüft|verificado; checked
+in|registrado|enregistré|eingecheckt|registrado;in use|en uso|utilisé|in Benutzung|em uso;in workshop|en
+taller|à l'atelier|in Werkstatt|na oficina;sold|vendido|vendu|verkauft|vendido; in
+stock|disponible|disponible|vorrätig|disponível;out of stock|agotado|épuisé|ausverkauft|esgotado;on
+order|pedido|commandé|bestellt|encomendado;
+lapsed|vencido|expiré|abgelaufen|vencido;inactive|inactivo|inactif|inaktiv|inativo;blocked|bloqueado|bloqué|gesperrt|bloqueado;to
+do|por hacer|à faire|zu tun|a fazer; under treatment|en tratamiento|en traitement|in Behandlung|em
+tratamento;deceased|fallecido|décédé|verstorben|falecido;loading|cargando|chargement|lädt|carregando; on the
+road|en ruta|en route|unterwegs|na estrada;finished|terminado|terminé|fertig|terminado;travelling|de camino|en
+route|unterwegs|a caminho;on site|en el lugar|sur place|vor Ort|no local;
+triaged|clasificado|trié|eingestuft|triado;contained|contenido|contenu|eingedämmt|contido;worked|trabajado|effectué|geleistet|trabalhado;missed|no
+cumplido|manqué|verpasst|não cumprido; withdrawn|fuera de préstamo|hors prêt|zurückgezogen|fora de
+circulação;suspended|suspendido|suspendu|gesperrt|suspenso;given|administrado|fait|gegeben|aplicado;stopped|interrumpido|arrêté|abgesetzt|interrompido;
+invited|invitado|invité|eingeladen|convidado;applied|solicitado|candidat|beworben|candidato;vetted|comprobado|contrôlé|zugelassen|conferido;resting|en
+pausa|en pause|pausiert|em pausa; waiting on customer|esperando al cliente|en attente du client|wartet auf
+Kunde|aguardando cliente;postponed|aplazado|reporté|verschoben|adiado;held|celebrado|tenu|abgehalten|realizado
+"""
 _CHOICES = """
 sector:Retail/Health/Education/Industry tier:Basic/Standard/Premium source:Website/Referral/Agency zone:A/B/C
 region:North/East/South/West ticket_type:Regular/Reduced/Group genre:Fiction/Non-fiction/Reference
@@ -3152,13 +3269,10 @@ def archetypes() -> Mapping[str, Archetype]:
     for row in f"{_ARCHETYPES};{_FALLBACKS}".replace("\n", " ").split(";"):
         name, others, icon, fields, status, screens = row.strip().split("|")
         last_word = name == "~"
-        kind = Archetype(
-            "" if last_word else name,
-            icon,
-            tuple(map(_parse_field, fields.split())),
-            tuple(capitalised(value.strip()) for value in status.split(",") if value),
-            tuple(_SCREEN_LETTERS[letter] for letter in screens),
-        )
+        states = tuple(capitalised(value.strip()) for value in status.split(",") if value)
+        shown = tuple(_SCREEN_LETTERS[letter] for letter in screens)
+        specs = tuple(map(_parse_field, fields.split()))
+        kind = Archetype("" if last_word else name, icon, specs, states, shown)
         for other in [*([] if last_word else [name]), *others.split(",")]:
             table.setdefault(f"~{other.strip().lstrip('~')}" if last_word else other.strip(), kind)
     return table
@@ -3171,6 +3285,15 @@ def find_archetype(name: str, *, person: bool = False) -> Archetype:
     last = [f"~{words[-1]}", words[-1]] if longer else [words[-1], f"~{words[-1]}"]
     names = [*longer, *last, "~person" if person else "~"]
     return next(archetypes()[one] for one in names if one in archetypes())
+
+
+@once
+def terms() -> Mapping[str, Mapping[str, str]]:
+    """By language, its words for English ones of fields and states; "en" leads from them back to English."""
+    head, *rows = [" ".join(row.split()).split("|") for row in _TERMS.split(";")]
+    tables = {lang: {row[0]: capitalised(row[n]) for row in rows} for n, lang in enumerate(head) if n}
+    pairs = [(word, english) for table in tables.values() for english, word in table.items()]
+    return {**tables, "en": dict(reversed(pairs))}
 
 
 # ======================================================================
@@ -3227,7 +3350,7 @@ J new old big small tiny large huge open closed good bad great high higher low l
  eleven twelve twenty hundred thousand visible red green yellow second third
 V accept accession open chase enquire acknowledge add admit agree allocate aliquot allow amend analyse analyze
  announce apply appoint approve archive arrange arrive ask assess assign attach attend authorise authorize
- avoid become begin believe belong borrow bring browse build bundle buy calculate cancel capture carry
+ avoid bear become begin believe belong borrow bring browse build bundle buy calculate cancel capture carry
  categorise choose classify clean close collect come compare complain complete confirm configure connect
  consult contain convert coordinate create customise customize decide decline deduct define delete deliver
  depend deploy describe detect determine diagnose discharge discuss display distribute donate download drag
@@ -3245,20 +3368,20 @@ V accept accession open chase enquire acknowledge add admit agree allocate aliqu
  experience earn sew wear bake
 B matter answer audit harvest bill book call care change charge chart check claim comment contact contract
  control cost cover deal design dispatch document draft drive drop email e-mail estimate exchange exercise
- feed file flag forecast form fund grade grant group guide hand hold host interview issue judge label land
- lead lease leave link list load loan log mark match measure message mix model mount move name note notice
- number offer order pack park pass pay permit plan plant play pledge point post practice present press price
- print process program project pump purchase question quote race rank rate record refund register release rent
- repair report request research reserve return review ride risk round route run sample save scan schedule
- score screen search service set shift ship shop signal sort source sponsor staff stage state step stock stop
- store study supply support survey swap tag target taste test tour track trade train transfer transport travel
- trust view visit vote walk wash watch water work rule head scale volunteer block filter cook clock trap
- patrol roll touch copy cut sum count break ring star show
+ feed file flag forecast form groom fund grade grant group guide hand hold host interview issue judge label
+ land lead lease leave link list load loan log mark match measure message mix model mount move name note
+ notice number offer order pack park pass pay permit plan plant play pledge point post practice present press
+ price print place process program project pump purchase question quote race rank rate record refund register
+ release rent repair report request research reserve return review ride risk round route run sample save scan
+ schedule score screen search service set shift ship shop signal sort source sponsor stage state step
+ stock stop store study supply support survey swap tag target taste test tour track trade train transfer
+ transport travel trust view visit vote walk wash watch water work rule head scale volunteer block filter cook
+ clock trap patrol roll touch copy cut sum count break ring star show
 ing booking viewing meeting reading training screening hearing listing rating opening building drawing sitting
- painting filing fitting landing mailing posting recording ruling sailing setting showing sighting housing
- catering accounting billing marketing briefing wedding outing offering crossing finding mooring planting
- tasting string ring king spring evening morning ceiling clothing wing pricing engineering sampling parking
- sibling
+ painting packing picking filing fitting landing mailing posting recording ruling sailing setting showing
+ sighting housing catering accounting billing marketing briefing wedding outing offering crossing finding
+ mooring planting tasting string ring king spring evening morning ceiling clothing wing pricing engineering
+ sampling parking sibling
 heads attempt detail sheet line item entry level list plan request report template result note type log
  history card form code step slot record package point movement score rating status schedule order job ticket
  limit room page window fee paper system
@@ -3268,16 +3391,16 @@ product app application system tool portal platform software solution website we
  administration operations handling
 screens dashboard calendar board chart overview view report wall screen queue inbox timeline graph kanban
  pipeline funnel feed cockpit map list directory index homepage button tab widget profile agenda roadmap
- filter search export form history curve table ranking statistics notification setting preference
- configuration log gantt column stage summary
+ filter search export form history curve rota roster timetable table ranking statistics notification setting
+ preference configuration log gantt column stage summary
 place company agency clinic shop club department office team city business firm hospital hotel ward farm
  museum factory plant charity municipality council university studio salon bakery cafe café startup bank
  festival league hall village town region area country district county daycare kennel garage cemetery school
  college library gym kitchen restaurant bar pub theatre theater laboratory lab community neighbourhood
  association society foundation institute centre center organisation organization headquarters desk street
- network market world fleet industry nursery kindergarten church lodge camp resort practice household
- workplace ngo nonprofit co-op cooperative enterprise brand band house housing ground yard campus port harbour
- marina zoo facility authority ministry bureau
+ network market world fleet warehouse workshop industry nursery kindergarten church lodge camp resort practice
+ household workplace ngo nonprofit co-op cooperative enterprise brand band house housing ground yard campus
+ port harbour marina zoo facility authority ministry bureau
 time day week month year quarter morning evening afternoon night weekend hour minute second moment season
  winter summer autumn spring monday tuesday wednesday thursday friday saturday sunday january february march
  april june july august september october november december time date decade century today tomorrow phase end
@@ -3289,14 +3412,14 @@ field name title price date status address photo picture image phone telephone c
  quantity duration priority id identifier description code unit birthday weight height temperature reason
  condition mileage warranty barcode currency signature language gender age link url label expiry detail
  information info data content property heat power electricity water
-filler mission passion slogan change movement right purpose vision dream idea benefit advantage experience
- quality way case story example fact problem mess chaos error hassle pain help support advice need requirement
- scope weather everybody internet web tablet mobile smartphone computer desktop browser wifi paper notebook
- telephone excel whatsapp airtable trello notion access outlook sap salesforce cupboard attention look feel
- style design theme clock half public wag tail root hand mind life love heart stakeholder audience security
- performance speed reliability login password permission duplicate ring safety bit side front rest cause chain
- scratch back top bottom middle plenty variety range set pair laptop-screen use person people color user
- interface
+filler mission passion slogan change movement right purpose goal aim background introduction vision dream idea
+ benefit advantage experience quality way case story example fact problem mess chaos error hassle pain help
+ support advice need requirement scope weather everybody internet web tablet mobile smartphone computer
+ desktop browser wifi paper notebook telephone excel whatsapp airtable trello notion access outlook sap
+ salesforce cupboard attention look feel style design theme clock half public wag tail root hand mind life
+ love heart stakeholder audience security performance speed reliability login password permission duplicate
+ ring safety bit side front rest cause chain scratch back top bottom middle plenty variety range set pair
+ laptop-screen use person people color user interface
 people user nurse vet patient guest client staff clerk chef cook guide pilot coach judge parent pupil student
  tenant resident agent lead escort secretary boss friend person child kid admin head chair captain mentor
  apprentice intern architect midwife physio mechanic host pm po scout participant applicant consultant
@@ -3306,7 +3429,7 @@ people user nurse vet patient guest client staff clerk chef cook guide pilot coa
  volunteer donor witness trustee referee employee attendee trainee appointee nominee owner partner
 party patient guest client customer pupil student tenant owner donor member candidate applicant resident
  citizen volunteer visitor participant attendee player contact buyer passenger child kid learner trainee
- borrower subscriber supplier vendor holder friend athlete sponsor driver guide household juror
+ borrower subscriber supplier vendor holder friend athlete sponsor driver guide household juror family
 -er order number paper letter computer folder container meter filter timer tracker printer scanner server
  trailer charger water weather winter summer quarter chapter matter offer answer transfer reminder newsletter
  voucher poster sticker locker shelter tower power river corner center sensor monitor error floor door color
@@ -3341,6 +3464,7 @@ settings configure customise customize toggle setting configuration preference p
 -ly family assembly supply reply anomaly july butterfly
 relative that which whose who
 single a an each every another this
+crew team crew squad
 collective team crew squad committee council group staff family jury panel board management board
 running run operate own lead
 then and then
@@ -3354,9 +3478,11 @@ vendors contractor supplier vendor bidder provider
 ownlife report log form card template chart sheet
 stages stage status state column step phase outcome result
 listing want need have include hold keep store track manage organise organize cover require list
-human send enter tick assign update edit mark request write sign note add create submit file report approve
- check pick record see view read review decide open close bundle propose confirm reject log book schedule
- order export monitor raise prepare measure plan inspect visit
+inert be have need show contain include hold cover use list mean cause cost reveal require consist depend
+ happen expire fall start end arrive run work come go lead live begin stay stand become fit get lose move pass
+ turn break stop grow deserve sit wait
+handy hand member
+catenative start stop begin avoid keep finish help prevent
 forms sent:send kept:keep held:hold sold:sell bought:buy taken:take took:take given:give gave:give made:make
  got:get seen:see saw:see written:write wrote:write paid:pay ran:run lent:lend broke:break broken:break
  drawn:draw driven:drive known:know knew:know said:say told:tell found:find left:leave met:meet brought:bring
@@ -3376,23 +3502,24 @@ same series species sheep fish aircraft premises means headquarters works equipm
  status bus gas class address process access business analysis basis lens campus bonus virus diabetes sales
  goods glass physics thesis maintenance laundry cash mail research
 deeds inspect:inspection reserve:reservation lend:loan borrow:loan donate:donation vaccinate:vaccination
- enrol:enrolment
+ enrol:enrolment vote:vote
 neighbours job:job_opening:candidate,hire,salary,recruiter order:purchase_order:supplier,buyer,goods
  order:work_order:technician,machine,mechanic case:ticket:reply,priority,helpdesk
  quote:note:author,reading,book fixture:tool:machine,operation,tooling
 unit inventory:inventory_item stock:stock_item livestock:animal
-implied crm:contact,deal sales:deal,customer erp:order,product inventory:inventory_item,supplier
- stock:stock_item,supplier warehouse:stock_item,location cemetery:grave,burial graveyard:grave,burial
- helpdesk:ticket,customer support:ticket,customer library:book,loan gym:member,class
- restaurant:table,reservation hotel:room,reservation hostel:room,reservation school:student,course
- clinic:patient,appointment hospital:patient,appointment dental:patient,appointment salon:client,appointment
- hairdresser:client,appointment recruiting:candidate,job_opening recruitment:candidate,job_opening
- hiring:candidate,job_opening ats:candidate,job_opening fleet:vehicle,driver garage:vehicle,work_order
- rental:item,rental shop:product,order store:product,order bakery:product,order farm:animal,field
- zoo:animal,enclosure kennel:dog,booking church:member,event club:member,event conference:session,speaker
- wedding:guest,task museum:object,exhibition construction:project,task agency:client,project law:case,client
- legal:case,client accounting:invoice,expense invoicing:invoice,customer billing:invoice,customer
- finance:invoice,budget hr:employee,leave_request leave:leave_request,employee payroll:employee,payslip
+implied crm:contact,deal rota:shift,employee roster:shift,employee sales:deal,customer erp:order,product
+ inventory:inventory_item,supplier stock:stock_item,supplier warehouse:stock_item,location
+ cemetery:grave,burial graveyard:grave,burial helpdesk:ticket,customer support:ticket,customer
+ library:book,loan gym:member,class restaurant:table,reservation hotel:room,reservation
+ hostel:room,reservation school:student,course clinic:patient,appointment hospital:patient,appointment
+ dental:patient,appointment salon:client,appointment hairdresser:client,appointment
+ recruiting:candidate,job_opening recruitment:candidate,job_opening hiring:candidate,job_opening
+ ats:candidate,job_opening fleet:vehicle,driver garage:vehicle,work_order rental:item,rental
+ shop:product,order store:product,order bakery:product,order farm:animal,field zoo:animal,enclosure
+ kennel:dog,booking church:member,event club:member,event conference:session,speaker wedding:guest,task
+ museum:object,exhibition construction:project,task agency:client,project law:case,client legal:case,client
+ accounting:invoice,expense invoicing:invoice,customer billing:invoice,customer finance:invoice,budget
+ hr:employee,leave_request leave:leave_request,employee payroll:employee,payslip
  maintenance:work_order,equipment lab:sample,result laboratory:sample,result podcast:episode,guest
  blog:post,author charity:donation,donor fundraising:donation,campaign grant:application,grant
  garden:plot,plant parking:parking_space,permit taxi:trip,driver delivery:parcel,route
@@ -3408,10 +3535,15 @@ implied crm:contact,deal sales:deal,customer erp:order,product inventory:invento
 _BRIEF_WORD = r"\bw/|\d+(?:[.,]\d{3})+(?!\d)|[^\W_]+(?:['’\-‑][^\W_]+)*|[^\w\s]"
 
 
+def _keyed(table: str) -> dict[str, list[str]]:
+    """The rows of a table by their first word; a line that starts with a space goes on."""
+    rows = (row.split() for row in table.replace("\n ", " ").strip().splitlines())
+    return {row[0]: row[1:] for row in rows}
+
+
 @once
 def _words() -> Mapping[str, Mapping[str, None]]:
-    rows = (row.split() for row in _WORDS.replace("\n ", " ").strip().splitlines())
-    return {row[0]: dict.fromkeys(row[1:]) for row in rows}
+    return {key: dict.fromkeys(words) for key, words in _keyed(_WORDS).items()}
 
 
 def _is(group: str, word: str) -> bool:
@@ -3429,10 +3561,9 @@ def _tables() -> Mapping[str, Mapping[str, Any]]:
     tables["class"] = {word: kind for kind in classes for word in words[kind]}
     tables["verb"] = {f: (base, kind) for tag in "BV" for base in words[tag] for f, kind in _verb_forms(base)}
     tables["verb"].update({form: (base, "ed") for form, base in tables["forms"].items()})
-    tables["signal"] = {}
-    for kind in (kind for kind in SCREEN_TYPES if kind in words):
-        for word in words[kind]:
-            tables["signal"].setdefault(word, []).append(kind)
+    kinds = [kind for kind in SCREEN_TYPES if kind in words]
+    asked = {word: None for kind in kinds for word in words[kind]}
+    tables["signal"] = {word: [kind for kind in kinds if word in words[kind]] for word in asked}
     return tables
 
 
@@ -3480,25 +3611,28 @@ def _is_person(word: str) -> bool:
     """Whether a noun is somebody: listed, or by its ending and no thing that ends alike."""
     if any(_is(group, word) for group in ("people", "party", "departments")):
         return True
-    ends = re.search("([^e]er|or|ist|man|woman|eer|lord)$", word)
-    return bool(ends) and len(word) > SHORT_WORD_CHARS and not _is("-er", word)
+    ends = len(word) > SHORT_WORD_CHARS and re.search("([^e]er|or|ist|man|woman|eer|lord)$", word)
+    return bool(ends) and not _is("-er", word) and _class_of(word) != "field"
 
 
 class _Token:
-    """A word or mark: as written, lower case, part of speech, base form (a noun's is its singular)."""
+    """A word or mark: as written, lower case, part of speech, base form (in English); of a noun its singular,
+    its plural where no English rule gives it, whether it is somebody.
+    """
 
-    __slots__ = ("base", "low", "owns", "tag", "text")
+    __slots__ = ("base", "low", "one", "owns", "person", "plural", "tag", "text")
 
     def __init__(self, text: str) -> None:
         low = text.lower().replace("’", "'")
-        self.text, self.tag = text, _tables()["part"].get(low, "")
+        self.text, self.tag, self.person = text, _tables()["part"].get(low, ""), False
+        self.plural = ""
         self.owns = low.endswith("'s") and not self.tag
-        self.low = self.base = low[:-2] if self.owns else low
+        self.low = self.base = self.one = low[:-2] if self.owns else low
 
     @property
     def many(self) -> bool:
         """Whether it is a noun in the plural."""
-        return self.tag == "N" and self.base != self.low
+        return self.tag == "N" and self.one != self.low
 
     @property
     def proper(self) -> bool:
@@ -3515,7 +3649,8 @@ def _tokens(text: str) -> list[_Token]:
         before, after = tokens[n - 1] if n else nothing, tokens[n + 1] if n + 1 < len(tokens) else nothing
         token.tag = _part_of(tokens, n, before, after)
         if token.tag == "N":
-            token.base = token.low[:-1] if re.fullmatch("[A-Z]{2,}s", token.text) else _singular(token.low)
+            base = token.low[:-1] if re.fullmatch("[A-Z]{2,}s", token.text) else _singular(token.low)
+            token.base, token.one, token.person = base, base, _is_person(base)
         elif token.tag in ("V", "G", "P"):
             token.base = _tables()["verb"].get(token.low, (token.low, ""))[0]
     return tokens
@@ -3531,73 +3666,99 @@ def _part_of(tokens: list[_Token], n: int, before: _Token, after: _Token) -> str
     commanded = token.tag == "J" and (after.tag in ("D", "R") or before.many)
     if token.low in _tables()["verb"] and not token.owns and (commanded or not token.tag):
         return _verb_tag(tokens, n, after)
-    if token.tag:
-        return "N" if token.text == "IT" else token.tag
-    object_next = after.tag in ("D", "J") or (not after.tag and after.low.endswith("s"))
-    if before.many and _is_person(before.base) and object_next and not token.low.endswith("s"):
-        return "V"  # an unknown word between people and an object: what they do
+    if token.tag or after.low == "than":
+        return "N" if token.text == "IT" else token.tag or "J"
+    acts = token.low.endswith("s") != (before.many or before.low in ("they", "we", "you", "i"))
+    object_next = after.tag == "D" or (before.many and (after.tag == "J" or after.low.endswith("s")))
+    subject = before.tag == "R" or (before.tag == "N" and (_is_person(before.base) or _opener(tokens, n)))
+    object_next = object_next or (before.tag == "R" and after.low in ("", ".", ",", "and", "so"))
+    if acts and subject and object_next and (before.tag == "R" or _is_person(before.base) or not before.many):
+        return "V"  # an unknown word between a subject and an object: what it does
     return "A" if token.low.endswith("ly") and not _is("-ly", token.low) else "N"
 
 
+# What a form of a verb is (V verb, G gerund, P participle, J adjective, N noun): the first row that fits. Its
+# form (ing, ed, s), then what stands before it and after it; ! not. A before_, after_ names a part of speech.
+_VERB_RULES = """
+N ing led named; N ing led !after_N; N ing someone !led !before_X; J ing led; G ing helped; G ing !named
+G ing after_D; G ing after_R; N ing
+J ed !helped after_N led; J ed !helped after_N !before_N; P ed
+N s helped to; V helped !being; V helped s; P helped unchanged !be; N led; N noun helped; N noun before_I
+N s before_V; N s acts !before_N; V s one single !ends; V s group stops between; V s !noun
+V s before_N after_D; V s before_N after_R; V s before_N after_#; V s before_N after_J
+V s somebody goes_on; V s somebody office; V s somebody acts_too; V s series; N s
+V before_N !noun; V before_N follows; V before_N many; N before_N
+V follows; V !noun; N before_V; N before_G; N before_P
+V after_C commands listed; N after_C; N !after_N !after_J; N known; N someone; V gerund
+V heads commands; N heads; V commands; V plural; V after_J; V first; N
+"""
+
+
+# The same for any unknown word of a Spanish, French, German or Portuguese sentence; A is an adjective after
+# its noun.
+_FOREIGN_RULES = """
+N de capital; J de led cased; N de led; N de first !cased; G de final plural; V de verb; A de
+V infinitive !noun !before_D !before_J !before_# !before_N !as; V before_R; V before_X; V not verb; V first we
+V before_N many plural; V before_N one verb !plural object determined; A before_N; V goes_on verb object; N
+"""
+
+
+@once
+def _rules() -> Mapping[str, Sequence[tuple[str, set[str], set[str]]]]:
+    """The rows of both tables: a part of speech, the facts that it wants and those that it does not."""
+    tables: dict[str, list[tuple[str, set[str], set[str]]]] = {}
+    for name, table in (("verb", _VERB_RULES), ("foreign", _FOREIGN_RULES)):
+        for tag, *facts in (rule.split() for rule in table.strip().replace("\n", ";").split(";")):
+            unwanted = {fact[1:] for fact in facts if fact[0] == "!"}
+            tables.setdefault(name, []).append((tag, {fact for fact in facts if fact[0] != "!"}, unwanted))
+    return tables
+
+
+def _judge(table: str, facts: Mapping[str, Any]) -> str:
+    """The part of speech in the first row that the facts fit."""
+    true = {fact for fact, holds in facts.items() if holds}
+    return next(tag for tag, wanted, unwanted in _rules()[table] if wanted <= true and not unwanted & true)
+
+
 def _verb_tag(tokens: list[_Token], n: int, after: _Token) -> str:
-    """V verb, G gerund, P participle, J adjective or N noun for a verb's form: its neighbours decide."""
-    base, kind = _tables()["verb"][tokens[n].low]
+    """The part of speech of a verb's form: its neighbours decide, by the rules above."""
+    (base, kind), (next_base, next_kind) = (
+        _tables()["verb"].get(t.low, ("", "")) for t in (tokens[n], after)
+    )
     before = next((token for token in reversed(tokens[max(0, n - 2) : n]) if token.tag != "A"), _Token(""))
-    next_tag = after.tag or ("N" if after.low[:1].isalpha() else after.low[:1])
+    next_tag, head = after.tag or ("N" if after.low[:1].isalpha() else after.low[:1]), _singular(after.low)
     led = before.tag in ("D", "J", "#") or before.owns or before.low in ("no", "without")
     helped = not led and (before.tag in ("X", "R", "-") or before.low == "to")
-    both, follows = _is("B", base), next_tag in ("D", "R", "#") or (next_tag == "J" and kind == "s")
-    if kind == "ed":
-        return "J" if not helped and next_tag == "N" and (led or before.tag != "N") else "P"
-    if kind == "ing":
-        named = _is("ing", tokens[n].low)
-        if led or (_is_person(_singular(after.low)) and before.tag != "X"):
-            return "N" if named or next_tag != "N" or not led else "J"
-        return "G" if helped or not named or next_tag in ("D", "R") else "N"
-    if helped and not (_is("being", before.low) and kind == "base"):
-        return "N" if kind == "s" and before.low == "to" else "V"
-    if helped and _is("unchanged", base) and before.low != "be":
-        return "P"
-    if led or (both and (helped or before.tag == "I")):
-        return "N"
-    if kind == "s":
-        return "V" if _is_finite(tokens, n, before, after, next_tag) else "N"
-    if before.tag == "N":
-        return "V" if not both or follows or before.many or before.low == "staff" else "N"
-    if not both or follows or before.tag in ("V", "G", "P"):
-        return "N" if both and not follows else "V"
-    return _opening_tag(tokens, n, after, next_tag)
-
-
-def _is_finite(tokens: list[_Token], n: int, before: _Token, after: _Token, next_tag: str) -> bool:
-    """Whether a form in -s is a verb ("the clerk records it"), no plural ("the clerk's records")."""
-    both = _is("B", _tables()["verb"][tokens[n].low][0])
-    base, kind = _tables()["verb"].get(after.low, ("", ""))
-    acts_next = kind in ("base", "s") and not _is("B", base) and not after.tag
-    if before.tag == "V" or (acts_next and before.tag != "N"):
-        return False
-    pair = "-".join(token.low for token in tokens[max(0, n - 2) : n])
-    office = _is("departments", before.low) or _is("departments", pair)
+    near, opener, noun = tokens[max(0, n - LOOK_BACK_WORDS) : n], _opener(tokens, n), _is("B", base)
+    office = any(
+        _is("departments", word) for word in (before.low, "-".join(t.low for t in tokens[n - 2 : n]))
+    )
     one = before.tag == "N" and not before.many
-    opener = _opener(tokens, n)
-    if one and _is("single", opener) and next_tag not in ("", ".", ","):
-        return True  # "a team schedules …": after "a" no plural can end the phrase
-    group = opener and (_is("collective", before.base) or _class_of(before.base) == "place")
-    led = office or any(token.tag == "D" for token in tokens[max(0, n - 4) : n])
-    led = led or (n == 1 and not _is("party", before.low))
-    somebody = office or (one and led and bool(group or _is_person(before.base)))
+    group = bool(opener) and (_is("collective", before.base) or _class_of(before.base) == "place")
+    alone = office or (n == 1 and not _is("party", before.low)) or any(t.tag == "D" for t in near[-4:])
+    verbs = [k for k, token in enumerate(near, n - len(near)) if token.tag == "V"]
+    command = any(k == 0 or tokens[k - 1].tag not in ("N", "R", "X", "A") for k in verbs)
+    other = bool(next_base) and not _is("B", next_base)
+    made = before.tag == "V" and next_tag == "N" and not _is("catenative", before.base) and _is("heads", head)
     also = tokens[n + 2].low if next_tag == "C" and n + 2 < len(tokens) else ""
-    if not both or (before.tag == "N" and next_tag in ("D", "R", "#", "J")):
-        return True
-    if somebody:
-        also_acts = _tables()["verb"].get(also, ("", ""))[1] == "s"
-        return (
-            office
-            or also_acts
-            or next_tag in ("N", "D", "J", "R", "I", "A")
-            or _in_series(tokens, n, next_tag)
-        )
-    return _in_series(tokens, n, next_tag)
+    facts = {
+        kind: True, f"before_{before.tag}": True, f"after_{next_tag}": True, "led": led, "helped": helped,
+        "noun": noun, "named": _is("ing", tokens[n].low) or made, "someone": _is_person(head),
+        "to": before.low == "to", "being": _is("being", before.low) and kind == "base",
+        "be": before.low == "be", "unchanged": _is("unchanged", base),
+        "acts": other and next_kind in ("base", "s") and not after.tag,
+        "one": one, "single": _is("single", opener), "ends": next_tag in ("", ".", ","), "group": group,
+        "stops": next_tag in ("", ","), "between": tokens[max(0, n - 3)].tag in (",", "C"), "office": office,
+        "somebody": office or (one and alone and (group or _is_person(before.base))),
+        "acts_too": _tables()["verb"].get(also, ("", ""))[1] == "s",
+        "goes_on": next_tag in ("N", "D", "J", "R", "I", "A"), "many": before.many or before.low == "staff",
+        "series": bool(verbs and n) and _is("series", before.low) and next_tag in ("N", "D", "J", "R"),
+        "follows": next_tag in ("D", "R", "#") or (next_tag == "J" and kind == "s"), "first": n == 0,
+        "commands": command or (verbs and n and _is("then", tokens[n - 1].low)), "plural": head != after.low,
+        "listed": n and tokens[n - 1].tag in (",", "C"), "known": f"{tokens[n].low} {head}" in archetypes(),
+        "gerund": next_kind == "ing" and not _is("ing", after.low), "heads": _is("heads", head) or other,
+    }  # fmt: skip
+    return _judge("verb", facts)
 
 
 def _opener(tokens: list[_Token], n: int) -> str:
@@ -3608,37 +3769,12 @@ def _opener(tokens: list[_Token], n: int) -> str:
     return tokens[start - 1].low if 0 < start < n and tokens[start - 1].tag == "D" else ""
 
 
-def _in_series(tokens: list[_Token], n: int, next_tag: str) -> bool:
-    """Whether word `n` goes on a series of verbs that began before it and has an object of its own."""
-    acted = any(token.tag == "V" for token in tokens[max(0, n - LOOK_BACK_WORDS) : n])
-    return acted and _is("series", tokens[n - 1].low) and next_tag in ("N", "D", "J", "R")
-
-
-def _opening_tag(tokens: list[_Token], n: int, after: _Token, next_tag: str) -> str:
-    """The first word of a phrase: a command ("book rooms") or part of a name ("order lines")."""
-    starts = ("N", "R", "X", "A")
-    near = range(max(0, n - LOOK_BACK_WORDS), n)
-    verbs = [k for k in near if tokens[k].tag == "V"]
-    joined = bool(verbs) and _is("then", tokens[n - 1].low)
-    commands = joined or any(k == 0 or tokens[k - 1].tag not in starts for k in verbs)
-    head = _singular(after.low)
-    if next_tag == "C":
-        return "V" if commands and n and tokens[n - 1].tag in (",", "C") else "N"
-    if next_tag not in ("N", "J") or f"{tokens[n].low} {head}" in archetypes() or _is_person(head):
-        return "N"
-    base, kind = _tables()["verb"].get(after.low, ("", ""))
-    if kind == "ing" and not _is("ing", after.low):
-        return "V"
-    if _is("heads", head) or (base and not _is("B", base)):
-        return "V" if commands else "N"
-    return "V" if commands or head != after.low or next_tag == "J" or n == 0 else "N"
-
-
 class _Noun(Row):
-    """A noun phrase: singular name, how a label shows it, head, what stands before that, form, number."""
+    """A noun phrase: singular name, label, its plural, head, what stands before that, form, number."""
 
     name: str
     label: str
+    plural: str
     head: str
     modifiers: list[str]
     form: str
@@ -3651,26 +3787,24 @@ def _noun(words: list[_Token], capitals: bool) -> _Noun | None:
 
     `capitals`: they mean nothing here; else one inside a sentence marks a proper name, which is no record.
     """
-    last = words[-1]
-    someone = last.tag == "N" and _is_person(last.base)
-    nouns = [token for token in words if token.tag == "N" and (capitals or someone or not token.proper)]
-    known = " ".join(token.base for token in nouns) in archetypes()
-    while len(nouns) > 1 and not known and _class_of(nouns[0].base) == "time":
-        nouns = nouns[1:]
+    last = next((token for token in reversed(words) if token.tag != "J"), words[-1])
+    nouns = [token for token in words if token.tag == "N" and (capitals or last.person or not token.proper)]
     if not nouns or nouns[-1] is not last or len(last.base) < 2:
         return None
     nouns = nouns[-DRAFT_NAME_WORDS:]
     articles = [token.low for token in words if token.tag == "D"]
     form = "the" if articles else "bare"
     form = "plural" if last.many else "a" if any(_is("indefinite", word) for word in articles) else form
-    before = [token.low for token in nouns[:-1]]
-    name = " ".join([*before, last.base])
-    shown = [t.text.rstrip("s") if re.fullmatch("[A-Z]{2,5}s?", t.text) else t.low for t in nouns[:-1]]
-    shown.append(last.text.rstrip("s") if re.fullmatch("[A-Z]{2,5}s?", last.text) else last.base)
+    plain = [*(token.low for token in nouns[:-1]), last.one]
+    name = " ".join([*plain[:-1], last.base])
+    *before, head = name.split(" ")
+    loud = [re.fullmatch("([A-Z]{2,5})s?", token.text) for token in nouns]
+    shown = [match[1] if match else word for match, word in zip(loud, plain)]
     unit = _tables()["unit"].get(name, "").replace("_", " ") if form != "plural" else ""
-    person = someone or _is("departments", "-".join(name.split()))
+    person = last.person or _is("departments", "-".join(name.split())) or bool(before and _is("handy", head))
     number = max(_number(token.low) for token in words)
-    return _Noun(unit or name, unit or " ".join(shown), last.base, before, form, number, person)
+    label = unit or " ".join(shown)
+    return _Noun(unit or name, label, last.plural or _plural(label), head, before, form, number, person)
 
 
 def _number(word: str) -> int:
@@ -3687,7 +3821,7 @@ class _Thing:
 
     def __init__(self, name: str, label: str, plural: str, because: str, *, person: bool = False) -> None:
         self.name, self.label, self.plural, self.because, self.person = name, label, plural, because, person
-        self.kind, self.id, self.gloss = find_archetype(name, person=person), "", name
+        self.kind, self.id = find_archetype(name, person=person), ""
         self.weight, self.times, self.count = 0.0, 0, 0
         self.status: tuple[str, ...] = ()
         self.extra: list[FieldSpec] = []
@@ -3695,40 +3829,45 @@ class _Thing:
 
 
 class _Role(Row):
-    """Somebody who uses the product: verbs of what they do (base form), names of the things they do it to."""
+    """Somebody who uses the product: verbs of what they do (base form), names of the things they do it to;
+    `limits`: those of which the brief says "only".
+    """
 
     name: str
     label: str
     because: str
     verbs: list[str]
     things: list[str]
+    limits: list[str]
 
 
 # How surely a noun phrase is a record: by where it stands, times by its form, plus what the library knows of
 # it.
 # fmt: off
 _STANDS = {"list": 1, "object": 1, "subject": 0.7, "with": 0.9, "to": 0.7, "for": 0.7, "into": 0.8,
-           "topic": 0.55, "place": 0.2}
+           "in": 0.6, "per": 0.6, "topic": 0.55, "place": 0.2}
 _FORMED = {"plural": 1, "a": 0.9, "the": 0.7, "bare": 0.5}
-_ELSE, _COUNTED, _KNOWN, _KIN, _AGAIN, _DEED, _SURE, _SPARE = 0.5, 0.2, 0.3, 0.15, 0.15, 0.7, 0.65, 0.5
+_ELSE, _COUNTED, _KNOWN, _KIN, _AGAIN, _DEED, _SURE, _SPARE = 0.5, 0.2, 0.3, 0.15, 0.15, 0.7, 0.64, 0.5
 # fmt: on
 
 
 class _Reader:
     """Collects things, roles and signals while the sentences of an English brief pass through `read`."""
 
-    def __init__(self) -> None:
+    def __init__(self, glossary: Mapping[str, str]) -> None:
+        self.glossary = glossary
         self.things: dict[str, _Thing] = {}
         self.roles: dict[str, _Role] = {}
         self.signals: dict[str, tuple[str, str]] = {}
-        self.blocked: dict[str, str] = {}
+        self.blocked: dict[str, str] = {}  # what is not wanted: name and label
         self.because = self.last = ""
 
     def read(self, tokens: list[_Token], because: str, *, topic: bool = False, negated: bool = False) -> None:
         """One sentence: `topic` when it names the product, `negated` when all of it is out of scope."""
         self.because, self.topic, self.always = because, topic, negated
         long = [token for token in tokens if len(token.text) >= SHORT_WORD_CHARS and token.text.isalpha()]
-        self.capitals = 2 * sum(token.text[0] != token.low[0] for token in long) > len(long)
+        capital = [token for token in long if token.text[0] != token.low[0]]
+        self.capitals = bool(self.glossary) or 2 * len(capital) > len(long)
         self.named: list[_Noun] = []
         self._clause()
         place = 0
@@ -3738,7 +3877,7 @@ class _Reader:
     def _clause(self) -> None:
         """A new clause: no verb, no preposition, nobody acting; a negation ends."""
         self.verb = self.preposition = self.form = ""
-        self.speaker = False
+        self.speaker = self.only = False
         self.subjects: list[_Noun] = []
         self.actors: list[_Role] = []
         self.negated = self.always
@@ -3749,7 +3888,11 @@ class _Reader:
             end = n + 1
             while end < len(tokens) and tokens[end].tag in ("J", "#", "N") and not tokens[end - 1].owns:
                 end += 1
-            self._on_phrase(tokens[n:end], [t for t in tokens[end : end + 4] if t.tag != "A"], before)
+            after = [token for token in tokens[end : end + DRAFT_STEP_FIELDS * 2] if token.tag != "A"]
+            skipped = [token.tag in ("D", "J", "#", "N") for token in after[1:]]
+            if tokens[end - 1].person and after and after[0].tag == "I" and skipped[:1] == [True]:
+                after = after[1 + [*skipped, False].index(False) :]  # "the nurse on duty approves"
+            self._on_phrase(tokens[n:end], after, before)
             return end
         if token.text in ("(", "["):
             return self._on_bracket(tokens, n)
@@ -3757,14 +3900,16 @@ class _Reader:
             self._on_verb(token, before)
         elif token.tag == "A":
             self._signal(token.low, self.last)
+            self.only = self.only or (token.low == "only" and bool(self.subjects or self.actors))
         elif token.tag == "I":
             such = (token.low, before.low) == ("as", "such") or token.low == "like"
             self.preposition = "example" if such else token.low
         elif token.tag == "R":
             who = token.low == "who" and self.named and before.tag in ("N", ",")
-            self.actors = self._role(self.named[0], human=True) if who else []
-            self.subjects, self.preposition = [], ""
             self.speaker = token.low in ("we", "i")
+            told = token.low == "i" and self.verb == ""
+            self.actors = self._role(self.named[0], human=True) if who else self.actors if told else []
+            self.subjects, self.preposition = [], ""
         elif token.tag == "-":
             self.negated = self.negated or self._denies(tokens, n)
         elif _is("joining", token.low) and token.text != ",":
@@ -3775,8 +3920,7 @@ class _Reader:
         return n + 1
 
     def _on_mark(self, token: _Token, next_tag: str) -> None:
-        listed = self.preposition == "example" and token.text == ","
-        self.preposition = "example" if listed else ""
+        self.preposition *= self.preposition == "example" and token.text == ","
         breaks = token.text in ";:|–—•." or (token.text == "," and next_tag in ("R", "X"))
         if breaks or _is("clausal", token.low):
             self._clause()
@@ -3801,25 +3945,26 @@ class _Reader:
         if token.tag == "P" and before.tag == "N" and not self.subjects:
             return
         if self.subjects and token.tag != "P":
-            human = _is("human", token.base)
+            human = not _is("inert", token.base) and not self.glossary
             self.actors = [role for noun in self.subjects for role in self._role(noun, human)]
             self.subjects = []
         self.verb = token.base
         self._signal(token.base, self.last)
-        deed = _tables()["deeds"].get(token.base) if token.tag == "V" and not self.negated else None
-        if deed:
-            self._mention(deed, deed, False, _DEED)
+        if token.tag == "V" and not self.negated and token.base in _tables()["deeds"]:
+            self._imply(_tables()["deeds"][token.base])
         for role in self.actors:
             role.verbs.append(token.base)
 
     def _role(self, noun: _Noun, human: bool = False) -> list[_Role]:
         """The role that a noun phrase names: somebody, or whatever does what people do; never a vendor."""
+        if human and _is("crew", noun.head) and not self.speaker:
+            noun = noun._replace(name=f"{noun.head} member", label=f"{noun.head} member", person=True)
         agent = noun.form == "the" and not noun.modifiers and _is("-er", noun.head)
         known = noun.head in archetypes() or (_class_of(noun.head) and not agent)
         unknown = noun.form != "plural" and not known
         if self.negated or self._sells(noun) or not (noun.person or (human and unknown)):
             return []
-        return [self.roles.setdefault(noun.name, _Role(noun.name, noun.label, self.because, [], []))]
+        return [self.roles.setdefault(noun.name, _Role(noun.name, noun.label, self.because, [], [], []))]
 
     def _sells(self, noun: _Noun) -> bool:
         return "shall" in self.because and _is("vendors", noun.head)
@@ -3830,21 +3975,23 @@ class _Reader:
             return
         tags = [token.tag for token in after[:2]]
         enabled = noun.person and tags == ["I", "V"] and after[0].low == "to" and self.preposition != "to"
-        acts = tags[:1] in (["V"], ["X"], ["-"]) or enabled
+        led = self.preposition not in ("", "as", "per") and bool(self.subjects)
+        acts = not led and (tags[:1] in (["V"], ["X"], ["-"]) or enabled)
         joined = _is("joining", before.low)
         if acts:
             self.subjects = [*(self.subjects if joined else []), noun]
-            self.verb, self.preposition = "", "per" if self.preposition == "per" else ""
-        elif joined or not self.verb:
+            self.verb, self.preposition = "", self.preposition * (self.preposition in ("per", "as"))
+        elif not led and (joined or not self.verb):
             self.subjects = [*self.subjects, noun][-2:] if noun.person else []
-        context = "subject" if acts else self.preposition or ("object" if self.verb else "list")
+        context = self.preposition or ("object" if self.verb else "list")
+        context = "subject" if acts and context != "as" else context
         context = "topic" if self.topic and context == "list" else context
         if context == "topic" and noun.modifiers and _class_of(noun.modifiers[0]) == "place":
             rest = " ".join([*noun.modifiers[1:], noun.head])
             noun = noun._replace(name=rest, label=rest, modifiers=noun.modifiers[1:])
         if self.negated:
-            for name in (noun.name, noun.head):
-                self.blocked.setdefault(name, "the brief says that it is not wanted")
+            for name, label in ((noun.name, noun.label), (noun.head, noun.label.split(" ")[-1])):
+                self.blocked.setdefault(name, label)
         elif context == "as":
             self.actors, self.subjects = self._role(noun, human=True), [noun]
         elif context != "example":
@@ -3858,10 +4005,12 @@ class _Reader:
         certain = known and (one or noun.form == "plural" or noun.modifiers)
         several = noun.form == "plural" or noun.number > 0 or (context == "per" and noun.form == "bare")
         own_life = _is("ownlife", noun.head) and noun.modifiers and qualified in ("", "field")
+        own_life = own_life or bool(re.match(r"\w+ing list$", noun.name))
         if context == "with" and noun.form == "bare" and not noun.person:
             return "field"
-        if self.speaker and noun.form == "a" and _is("running", self.verb):
-            return "place"
+        own = self.speaker and noun.form == "a"
+        if own and ((kind == "product" and _is("scope", self.verb)) or _is("running", self.verb)):
+            return kind or "place"
         if certain or (context != "topic" and (noun.person or own_life or (kind == "place" and several))):
             return ""
         return kind
@@ -3885,9 +4034,11 @@ class _Reader:
         strong = owner or (_is("asking", self.verb) and context in ("for", "to"))
         form = "a" if noun.form == "bare" and context in ("per", "by") else noun.form
         form = "bare" if noun.form == "the" and context == "for" else form
+        form = "a" if self.glossary and form == "bare" and context in ("object", "list") else form
         weight = _STANDS.get("object" if strong else context, _ELSE) * _FORMED[form]
-        weight += _KNOWN if known else _KIN if noun.head in archetypes() else 0
-        thing = self._mention(noun.name, noun.label, noun.person, weight + (_COUNTED if noun.number else 0))
+        weight += _KNOWN if known else _KIN * (noun.head in archetypes())
+        weight += _COUNTED * (noun.number > 0)
+        thing = self._mention(noun.name, noun.label, noun.person, weight, noun.plural)
         thing.count = max(thing.count, noun.number)
         if context == "with":
             thing.links.append(self.last)
@@ -3895,41 +4046,43 @@ class _Reader:
             self.things[self.last].links.append(noun.name)
         parent = thing.kind.fields[0].target if known else ""
         if parent and parent == " ".join(noun.modifiers):
-            self._mention(parent, parent, False, _DEED)
+            self._imply(parent)
         for role in self.actors if context == "object" else ():
             role.things.append(noun.name)
+            role.limits.extend([noun.name] if self.only else [])
         self.last = noun.name
 
     def _on_class(self, noun: _Noun, kind: str) -> None:
         """No record: a field goes to the record before it; what qualifies a screen hints at one."""
         if kind == "field" and self.last in self.things and not self.topic:
             self.things[self.last].extra.append(_guess_field(noun.name))
-        words = list(noun.modifiers)
-        while words and _class_of(words[-1]) not in ("", "field"):
-            words.pop()
+        words = [word for word in noun.modifiers if _class_of(word) in ("", "field")]
         if words and kind in ("product", "screens", "place") and not _class_of(words[-1]):
             name = " ".join([*words[:-1], _singular(words[-1])])
             name = _tables()["unit"].get(name, name).replace("_", " ")
-            bonus = _KNOWN if name in archetypes() else 0
-            weight = _STANDS["place" if kind == "place" else "topic"] + bonus
+            weight = _STANDS["place" if kind == "place" else "topic"] + _KNOWN * (name in archetypes())
             self._mention(name, name, _is_person(words[-1]), weight)
             self.last = self.last or name
         if kind == "product":
             self.verb = "track"  # "a tool for X and Y": as if the brief said what it tracks
 
-    def _mention(self, name: str, label: str, person: bool, weight: float) -> _Thing:
-        new = _Thing(name, label, _plural(label), self.because, person=person)
+    def _mention(self, name: str, label: str, person: bool, weight: float, plural: str = "") -> _Thing:
+        new = _Thing(name, label, plural or _plural(label), self.because, person=person)
         thing = self.things.setdefault(name, new)
         thing.weight = max(thing.weight, weight) + (_AGAIN if 0 < thing.times < DRAFT_NAME_WORDS else 0)
         thing.times += 1
         return thing
 
+    def _imply(self, name: str) -> None:
+        """A record that the brief does not name, in the brief's language where that has a word for it."""
+        kind = find_archetype(name).name
+        native = next((word for word, english in self.glossary.items() if english == kind), "")
+        self._mention(kind if native else name, native or name, False, _DEED, native)
+
     def _on_bracket(self, tokens: list[_Token], n: int) -> int:
         """What stands in brackets: values of a status in their order, fields, or examples; never records."""
         end = next((k for k in range(n, len(tokens)) if tokens[k].text in ")]"), len(tokens) - 1)
         inside, thing = tokens[n + 1 : end], self.things.get(self.last)
-        for token in inside:
-            self._signal(token.base, self.last)
         values = _bracket_values(inside)
         if thing is None or len(values) < 2 or self.negated:
             return end + 1
@@ -3971,7 +4124,7 @@ later|future|phase\ (2|two)|don.?t|do\ not|without|never|nice.to.have|fuera|hors
 _MARKETING = r"""(?x)
 \b(mission|reinvent|passion\w*|we\ believe|movement|slogan|revolutioni[sz]e?|dream|our\ vision|proud|award\w*|
 motto|world.class|state.of.the.art|change\ starts|game.chang\w*|cutting.edge|empower\w*|since\ (19|20)\d\d|
-together,?\ (let|we))\b
+together,?\ (let|we)|^imagine)\b
 """
 _USEFUL = r"\b(needs?|wants?|must|should|tracks?|manages?|records?|takes?|books?|schedules?)\b"
 _ELSEWHERE = r"""(?x)
@@ -3979,7 +4132,13 @@ _ELSEWHERE = r"""(?x)
 (in|by|with|through|via)\ (an?other|(the|our)\ (current|existing|old)|a\ (separate|different)|
 our\ (\w+\ )?(system|software|package|provider|erp))|
 not\ (yet\ )?(needed|required|necessary|part|in\ scope|included|relevant|wanted|planned)|
-already\ (handled|covered|done|solved))\b
+no\ (hace\ falta|l[oa]s?\ )|fuera\ de|hors\ |n.est\ pas|nicht\ (nötig|benötigt|gebraucht|erforderlich|teil)|
+não\ (é|está|estão|faz|precisa)|(otro|outro|un\ autre|ein\ anderes)\ (sistema|système|programa|programme?|
+system)|
+already\ (handled|covered|done|solved|have|use)|lives?\ in\ (the|our|an?other)\ (?!setting)|
+(maybe|perhaps|not)\ (later|now)|
+(leave|keep)\ (it|them|th[oe]se|that)\ (out|alone)|
+(do\ not|don't|no\ need\ to)\ \w+\ (it|them|th[oe]se|that))\b
 """
 
 
@@ -3994,19 +4153,13 @@ def _quiet(text: str) -> str:
 
 
 _SENTENCE_END = r"""(?x)
-(?<=[.!?…;])\s+|(?<=[。！？；؟।])|\s+[•·]\s+|(?<=,)\s+(?=but\ |and\ we\ |and\ the\ [a-z]+\ (?:is|are)\ )
+(?<=[.!…;])\s+|(?<=\?)\s+(?![a-z])|(?<=[。！？；؟।])|\s+[•·]\s+|
+(?<=,)\s+(?=but\ |and\ we\ |and\ the\ [a-z]+\ (?:is|are)\ )
 """
 
 
-class _Clause(Row):
-    """A sentence or bullet; `negated`: a heading put it out of scope; `topic`: it is a heading itself."""
-
-    text: str
-    negated: bool
-    topic: bool
-
-
-def _clauses(text: str) -> Iterator[_Clause]:
+def _clauses(text: str) -> Iterator[tuple[str, bool, bool]]:
+    """Sentences and bullets; whether a heading put one out of scope, whether it is a heading itself."""
     out = False
     for line in re.split(r"[\r\n\v\f\x85\u2028\u2029]+", text):
         bullet = re.match(r"\s*(?:[-*•‣–+]|\d{1,2}[.)]|\[.?\])\s+", line)
@@ -4015,39 +4168,55 @@ def _clauses(text: str) -> Iterator[_Clause]:
         if heading or not bullet:
             out = len(body) < DRAFT_TITLE_CHARS and bool(re.match(_OUT_OF_SCOPE, body.lower()))
         for part in re.split(_SENTENCE_END, body):
-            if part.strip():
-                yield _Clause(part.strip(), out, bool(heading))
+            yield from [(part.strip(), out, bool(heading))] if part.strip() else ()
 
 
-def _read_english(text: str) -> tuple[_Reader, list[dict[str, str]]]:
+def _read_text(text: str, lang: str) -> tuple[_Reader, list[dict[str, str]]]:
     """The reader after all sentences, and the sentences that say nothing."""
-    reader, dropped = _Reader(), []
-    for clause in _clauses(text):
-        plain = clause.text.lower() if clause.text.isupper() else clause.text
-        low, because = plain.lower(), clause.text[:BECAUSE_MAX_CHARS]
+    reader, dropped = _Reader(_glossaries().get(lang, {})), []
+    parse = _tokens if lang == "en" else lambda plain: _foreign_tokens(plain, lang)
+    for sentence, out, heading in _clauses(text):
+        plain = sentence.lower() if sentence.isupper() else sentence
+        low, because = plain.lower(), sentence[:BECAUSE_MAX_CHARS]
         if re.search(_MARKETING, low) and not re.search(_USEFUL, low):
             dropped.append({"text": because, "reason": "filler: it says nothing about records"})
             continue
-        gone = clause.negated or bool(re.search(_ELSEWHERE, low))
-        head = re.match(r"[^:(]{1,60}:\s", plain)
-        if head and not gone and all(token.tag != "V" for token in _tokens(head[0])[1:]):
-            reader.read(_tokens(head[0]), because, topic=True)
+        gone = out or bool(re.search(_ELSEWHERE, low))
+        reader.because = because
+        for kind, stems in _keyed(_STEMS).items() if lang != "en" and not gone else ():
+            if any(stem in low for stem in stems):
+                reader.signals.setdefault(kind, (because, ""))
+        if lang not in ("en", *_glossaries()):
+            _read_script(reader, sentence, lang)
+            continue
+        head = re.match(r"[^:(]{1,60}\s?:\s", plain)
+        if head and not gone and all(token.tag != "V" for token in parse(head[0])[1:]):
+            reader.read(parse(head[0]), because, topic=True)
             plain = plain[head.end() :]
-        reader.read(_tokens(plain), because, topic=clause.topic and not head, negated=gone)
+        reader.read(parse(plain), because, topic=heading and not head, negated=gone)
     return reader, dropped
 
 
 def _merge(things: list[_Thing]) -> list[_Thing]:
     """A bare word is the one compound that it ends: "order" beside "purchase order" is no other record."""
-    for short in [thing for thing in things if " " not in thing.name]:
+    for short in list(things):
         longer = [t for t in things if t.name.endswith(f" {short.name}") and t.weight >= _SPARE]
-        if len(longer) == 1 and (not longer[0].kind.name or short.kind.name in ("", longer[0].kind.name)):
-            whole = longer[0]
+        whole = longer[0] if len(longer) == 1 else short
+        if whole is not short and (not whole.kind.name or short.kind.name in ("", whole.kind.name)):
             whole.weight, whole.count = max(whole.weight, short.weight), whole.count or short.count
             whole.status, whole.extra = whole.status or short.status, whole.extra + short.extra
             whole.links += short.links
             things = [thing for thing in things if thing is not short]
     return things
+
+
+def _absorbed(short: _Role, roles: Sequence[_Role]) -> bool:
+    """Whether a role is the end of just one other ("officer", "health officer"), which then takes it up."""
+    longer = [role for role in roles if role.name.endswith(f" {short.name}") and not short.verbs]
+    for role in longer if len(longer) == 1 else ():
+        for mine, taken_up in zip(role[3:], short[3:]):
+            mine.extend(taken_up)
+    return len(longer) == 1
 
 
 def _choose(reader: _Reader, text: str, left_out: list[dict[str, str]]) -> list[_Thing]:
@@ -4057,9 +4226,9 @@ def _choose(reader: _Reader, text: str, left_out: list[dict[str, str]]) -> list[
     sure = [thing for thing in ranked if thing.weight >= _SURE]
     spare = [thing for thing in ranked if _SPARE <= thing.weight < _SURE]
     best = [*sure, *spare[: max(0, DRAFT_SPARE_MAX - len(sure))]][:DRAFT_ENTITIES_MAX]
-    left_out += [{"text": name, "reason": reason} for name, reason in reader.blocked.items()]
-    reason = "more records than a first draft holds"
-    left_out += [{"text": thing.name, "reason": reason} for thing in sure if thing not in best]
+    out = dict.fromkeys(reader.blocked.values(), "the brief says that it is not wanted")
+    out.update((thing.label, "more records than a first draft holds") for thing in sure if thing not in best)
+    left_out += [{"text": text, "reason": reason} for text, reason in out.items()]
     chosen = [thing for thing in things if thing in best]
     if len(chosen) > 1:
         return chosen
@@ -4075,23 +4244,32 @@ def _settle(things: Iterable[_Thing], text: str) -> None:
     """Names that mean different kinds are decided by the words around them (archetypes.md §3)."""
     around = {token.base for token in _tokens(text.lower())}
     for name, kind, signs in (row.split(":") for row in _words()["neighbours"]):
-        for thing in things:
-            if thing.name == name and around & set(signs.split(",")):
-                thing.kind = find_archetype(kind.replace("_", " "))
+        for thing in [one for one in things if one.name == name and around & set(signs.split(","))]:
+            thing.kind = find_archetype(kind.replace("_", " "))
 
 
 def _title(text: str, things: Sequence[_Thing]) -> str:
     """The product's name: what the brief opens with, if that is a name; else its first records."""
-    first = next((clause.text for clause in _clauses(text)), "")
+    first = next((sentence for sentence, *_ in _clauses(text)), "")
     head = re.match(r"[^:.!?,;(\n、，،。]{3,60}(?=:|\s\(|\.?$|\.\s)", first)
     words = re.findall(r"[^\W_][\w'’&/-]*|&", head[0]) if head else []
     tags = [token.tag for token in _tokens(" ".join(words))]
     named = len(words) <= DRAFT_TITLE_WORDS and not {"R", "X", "D"} & set(tags) and "V" not in tags[1:]
+    named = named and [_class_of(word.lower()) for word in words] != ["filler"]
     command = tags[:1] == ["V"] and _class_of(words[-1].lower()) != "product"
     name = " ".join(words) if named and not command else ""
     name = name.lower() if name.isupper() and len(words) > 1 else name
-    name = name or " & ".join(thing.plural for thing in things[:2])
-    return capitalised(name)[:DRAFT_TITLE_CHARS].strip()
+    records = [thing for thing in things if not (thing.person or thing.kind.name in _PARTIES)] or things
+    of = [(of, one) for one in records for of in records if of.name == one.kind.fields[0].target != one.name]
+    of = [(of.label, one.plural) for of, one in of if of.name == of.label and " " not in of.label + one.label]
+    name = name or next(map(" ".join, of), "") or " & ".join(thing.plural for thing in records[:2])
+    return _whole_words(capitalised(name), DRAFT_TITLE_CHARS)
+
+
+def _whole_words(text: str, limit: int) -> str:
+    """The words of `text` that fit into so many characters; a part of the first one where that is longer."""
+    fits = text[: limit + 1].rsplit(" ", 1)[0] if len(text) > limit else text
+    return fits[:limit].strip()
 
 
 _AMOUNT = r"""(?x)
@@ -4104,12 +4282,12 @@ stunden?|horas?)(?![^\W_]))?
 def _settings_of(text: str) -> list[dict[str, Any]]:
     """Numbers with a unit are rules that a settings screen can change."""
     found: dict[str, dict[str, Any]] = {}
-    for clause in _clauses(text):
-        low = clause.text.lower()
+    for sentence, *_ in _clauses(text):
+        low = sentence.lower()
         amounts = [match for match in re.finditer(_AMOUNT, low) if match["sign"] or match["unit"]]
         for match in amounts[:DRAFT_SETTINGS_MAX] if len(found) < DRAFT_SETTINGS_MAX else ():
             setting = _setting(match, low)
-            found.setdefault(setting["id"], {**setting, "because": clause.text[:BECAUSE_MAX_CHARS]})
+            found.setdefault(setting["id"], {**setting, "because": sentence[:BECAUSE_MAX_CHARS]})
     return list(found.values())[:DRAFT_SETTINGS_MAX]
 
 
@@ -4119,8 +4297,7 @@ def _setting(match: Any, text: str) -> dict[str, Any]:
     kind = "duration" if minutes else "percent" if unit in ("%", "percent") else "number"
     if match["sign"] or re.match("[€£]|eur|usd|gbp|dol|pou", unit):
         kind, unit = "money", _currency(match[0])
-    plain = re.sub(",(?=...(?!.))", "", match["number"]).replace(",", ".")
-    plain = plain if plain.count(".") < 2 else plain.replace(".", "")
+    plain = re.sub(",(?=...)", "", match["number"]).replace(",", ".")
     value = (float(plain) if "." in plain else int(plain)) * (minutes or 1)
     near = _tokens(text[max(0, match.start() - DRAFT_TITLE_CHARS) : match.start()])
     after = [t.base for t in _tokens(text[match.end() : match.end() + DRAFT_TITLE_CHARS])[:1] if t.tag == "N"]
@@ -4132,25 +4309,12 @@ def _setting(match: Any, text: str) -> dict[str, Any]:
 
 
 def _currency(text: str) -> str:
-    known = {"GBP": "£|gbp|pound", "USD": r"\$|usd|dollar", "CHF": "chf"}
-    return next((code for code, signs in known.items() if re.search(signs, text.lower())), "EUR")
-
-
-def _read_brief(brief: str) -> _Reading:
-    text = _quiet(brief)
-    lang = _language(text)
-    reader, left_out = _read_english(text) if lang == "en" else (_read_other(text, lang), [])
-    _settle(reader.things.values(), text)
-    things = _choose(reader, text, left_out)
-    roles = [role for role in reader.roles.values() if role.name not in reader.blocked]
-    roles = [role for role in roles if not any(role.name.endswith(f" {other.name}") for other in roles)]
-    direction = "rtl" if lang in ("ar", "he") else "ltr"
-    found = (things, roles[:DRAFT_ROLES_MAX], reader.signals, _settings_of(text), left_out)
-    return _Reading(lang, direction, _title(text, things), *found, _currency(text))
+    known = (("GBP", "£|gbp|pound"), ("USD", r"\$|usd|dollar"), ("CHF", "chf"))
+    return next((code for code, signs in known if re.search(signs, text.lower())), "EUR")
 
 
 # --- other languages ----------------------------------------------------------------------------------------
-# A kind of record in English, Spanish, French, German, Portuguese; after "roles" those who work with them.
+# A noun in English, Spanish, French, German, Portuguese.
 _CONCEPTS = """
 appointment cita rendez-vous termin/sprechstunde consulta/marcação; customer cliente client kunde/kundin
 cliente; patient paciente patient/patiente patient/patientin paciente; order pedido commande
@@ -4159,8 +4323,8 @@ zahlung pagamento; product producto produit produkt produto; stock_item artícul
 artigo; supplier proveedor fournisseur lieferant fornecedor; employee empleado employé/salarié
 mitarbeiter/mitarbeiterin funcionário/colaborador; member socio/miembro adhérent/membre mitglied sócio/membro;
 volunteer voluntario bénévole freiwillige/ehrenamtliche voluntário; student alumno/estudiante élève/étudiant
-schüler/teilnehmer aluno/estudante; course curso cours/formation kurs curso; lesson clase leçon/séance
-unterricht aula; room sala/habitación salle/chambre raum/zimmer sala/quarto; booking reserva réservation
+schüler/teilnehmer aluno/estudante; course curso formation/cours kurs curso; lesson clase leçon/séance
+unterricht aula; room sala/habitación/aula salle/chambre raum/zimmer sala/quarto; booking reserva réservation
 buchung/reservierung reserva; loan préstamo prêt/emprunt ausleihe/leihe empréstimo; equipment equipo/material
 matériel/équipement gerät/ausrüstung equipamento/material; tool herramienta outil werkzeug ferramenta; vehicle
 vehículo/coche véhicule/voiture fahrzeug/auto veículo/carro; route ruta tournée/trajet route/tour rota; parcel
@@ -4174,56 +4338,135 @@ wohnung/immobilie imóvel/apartamento; tenant inquilino locataire mieter inquili
 contrat/bail vertrag contrato; document documento document dokument/unterlage documento; case expediente/caso
 dossier akte/fall processo/caso; complaint queja/reclamación réclamation/plainte beschwerde reclamação;
 request solicitud/petición demande anfrage/antrag solicitação; event evento événement/sortie veranstaltung
-evento; shift turno créneau/garde schicht turno; holiday vacaciones congé urlaub férias; meter contador
-compteur zähler medidor; recipe receta recette rezept receita; menu menú menu/carte speiseplan/menü cardápio;
-table mesa table tisch mesa; guest huésped/invitado invité/hôte gast hóspede/convidado; donation donación
-don/donation spende doação; donor donante donateur spender doador; book libro livre buch livro; message
-mensaje message nachricht mensagem; reminder recordatorio/aviso rappel/relance erinnerung lembrete; sample
-muestra échantillon probe amostra; machine máquina machine maschine máquina; medicine medicamento médicament
-medikament medicamento; treatment tratamiento traitement/soin behandlung tratamento; quote presupuesto devis
-angebot orçamento; team equipo équipe mannschaft/team equipe; player jugador joueur spieler jogador; match
-partido match spiel jogo/partida; plot parcela parcelle parzelle/beet lote/canteiro; tree árbol arbre baum
-árvore; family familia famille familie família; child niño enfant kind criança; site obra/sede chantier
-baustelle/standort obra; defect defecto défaut mangel defeito; note nota/historial note/fiche notiz
-nota/prontuário; result resultado résultat ergebnis/messwert resultado; work_order orden_de_trabajo
-ordre_de_travail arbeitsauftrag ordem_de_serviço; part pieza pièce ersatzteil/teil peça; game juego jeu
-brettspiel brinquedo; treatment_plan plan_de_tratamiento plan_de_traitement behandlungsplan
-plano_de_tratamento; building edificio bâtiment gebäude edifício/prédio; roles r r r r; mechanic mecánico
-mécanicien mechaniker mecânico; vet veterinario vétérinaire tierarzt/tierärztin veterinário; receptionist
-recepcionista/recepción réceptionniste/accueil empfang recepcionista/recepção; nurse enfermera/enfermero
-infirmier/infirmière pflegekraft enfermeiro/enfermeira; doctor médico médecin arzt/ärztin médico; technician
-técnico technicien techniker técnico; manager gerente/encargado responsable/gérant leiter/chef gerente/gestor;
-administrator administrador administrateur verwaltung administrador; teacher profesor/maestro
-professeur/enseignant lehrer/lehrerin professor; driver conductor/chofer chauffeur/conducteur fahrer
-motorista; secretary secretaria/secretaría secrétaire/secrétariat sekretariat secretária/secretaria; cook
-cocinero/cocina cuisinier koch/küche cozinheiro; caretaker conserje gardien/concierge hausmeister
-zelador/porteiro; accountant contable comptable buchhaltung contador; salesperson vendedor/comercial
-vendeur/commercial verkäufer/vertrieb vendedor; coach entrenador entraîneur trainer treinador; worker
-operario/trabajador ouvrier monteur operário; supervisor supervisor superviseur vorarbeiter/meister
-supervisor; treasurer tesorero trésorier kassenwart tesoureiro; organizer organizador organisateur organisator
-organizador
+evento; shift turno garde/permanence schicht turno/plantão; slot hueco/franja créneau zeitfenster horário;
+holiday vacaciones congé urlaub férias; meter contador compteur zähler medidor; recipe receta recette rezept
+receita; menu menú menu/carte speiseplan/menü cardápio; table mesa table tisch mesa; guest huésped/invitado
+invité/hôte gast hóspede/convidado; donation donación don/donation spende doação; donor donante donateur
+spender doador; book libro livre buch livro; message mensaje message nachricht mensagem; reminder
+recordatorio/aviso rappel/relance erinnerung lembrete; sample muestra échantillon probe amostra; machine
+máquina machine maschine máquina; medicine medicamento médicament medikament medicamento; treatment
+tratamiento traitement/soin behandlung tratamento; quote presupuesto devis angebot orçamento; team equipo
+équipe mannschaft/team equipe; player jugador joueur spieler jogador; match partido match spiel jogo/partida;
+plot parcela parcelle parzelle/beet lote/canteiro; tree árbol arbre baum árvore; family familia famille
+familie família; child niño enfant kind criança; site obra/sede chantier baustelle/standort obra; defect
+defecto/avería/desperfecto défaut/panne mangel/schaden/defekt defeito/avaria; note nota/historial note/fiche
+notiz nota/prontuário; result resultado résultat ergebnis/messwert resultado; work_order orden_de_trabajo
+ordre_de_travail arbeitsauftrag ordem_de_serviço; part pieza pièce ersatzteil/teil peça; toy juego jeu
+spielzeug brinquedo; treatment_plan plan_de_tratamiento plan_de_traitement behandlungsplan
+plano_de_tratamento; building edificio bâtiment gebäude edifício/prédio; mechanic mecánico mécanicien
+mechaniker mecânico; vet veterinario vétérinaire tierarzt/tierärztin veterinário; reception
+recepción/recepcionista accueil/réceptionniste empfang/rezeption recepção/recepcionista; nurse
+enfermera/enfermero infirmier/infirmière pflegekraft enfermeiro/enfermeira; doctor médico médecin arzt/ärztin
+médico; technician técnico technicien techniker técnico; manager gerente/encargado/jefe
+responsable/gérant/chef leiter/chef gerente/gestor/chefe; administrator administrador administrateur
+administrator administrador; teacher profesor/maestro professeur/enseignant lehrer/lehrerin professor; driver
+conductor/chofer chauffeur/conducteur fahrer motorista; secretary secretaria/secretaría secrétaire/secrétariat
+sekretariat secretária/secretaria; cook cocinero/cocina cuisinier koch/küche cozinheiro; caretaker conserje
+gardien/concierge hausmeister zelador/porteiro; accountant contable comptable buchhalter contador; salesperson
+vendedor/comercial vendeur/commercial verkäufer/vertrieb vendedor; coach entrenador entraîneur trainer
+treinador; guide guía guide reiseleiter guia; worker operario/trabajador ouvrier monteur operário; supervisor
+supervisor superviseur vorarbeiter/meister supervisor; treasurer tesorero trésorier kassenwart tesoureiro;
+organizer organizador organisateur organisator organizador; coordinator coordinador coordinateur/coordinatrice
+koordinator coordenador; inspector inspector inspecteur kontrolleur/prüfer inspetor/fiscal; librarian
+bibliotecario bibliothécaire bibliothekar bibliotecário; courier repartidor/mensajero livreur/coursier
+kurier/bote entregador; resident residente/vecino habitant/résident bewohner/anwohner morador/residente;
+client consultante mandant mandant/klient/auftraggeber contratante; reader lector lecteur leser leitor; worker
+obrero travailleur arbeiter trabalhador; partner aliado partenaire partner parceiro; user usuario
+utilisateur/usager nutzer/benutzer usuário/utilizador; key llave clé schlüssel chave; box caja/cesta
+caisse/panier kiste/korb caixa/cesta; service servicio service leistung/dienst serviço; offer oferta offre
+offerte oferta; exchange intercambio échange tausch troca; attendance asistencia présence
+anwesenheit/teilnahme presença; training_session entrenamiento entraînement training/probe treino; injury
+lesión blessure verletzung lesão; measurement medida mesure maß medição; fine multa amende bußgeld multa;
+harvest cosecha récolte ernte colheita; hive colmena ruche bienenstock colmeia; boat barco bateau boot barco;
+bicycle bicicleta vélo fahrrad bicicleta; elevator ascensor ascenseur aufzug elevador; return devolución
+retour rückgabe devolução; maintenance mantenimiento entretien wartung manutenção/revisão; ticket
+aviso_de_avería ticket ticket/meldung chamado; permit permiso/licencia permis/autorisation
+genehmigung/erlaubnis licença/alvará; certificate certificado certificat/attestation zertifikat/bescheinigung
+certificado; expense gasto dépense/frais ausgabe/spesen despesa; budget presupuesto_anual budget
+budget/haushalt verba; sale venta vente verkauf venda; price_list tarifa tarif preisliste tarifa; deposit
+depósito/fianza caution/acompte kaution/anzahlung caução; absence ausencia absence abwesenheit/fehlzeit
+ausência/falta; idea sugerencia idée/suggestion vorschlag sugestão; photo foto photo foto foto; address
+dirección adresse adresse/anschrift endereço; application aplicación/app application/logiciel anwendung/app
+aplicativo/app; system sistema/programa système/programme/outil system/programm/software
+sistema/programa/ferramenta; management gestión/administración/control gestion/suivi/administration
+verwaltung/steuerung gestão/controle/administração; clinic clínica/hospital clinique/cabinet/hôpital
+klinik/praxis/krankenhaus clínica/hospital; company empresa/negocio entreprise/société
+firma/betrieb/unternehmen empresa/negócio; association asociación/club association/club verein/klub
+associação/clube; school escuela/colegio école/lycée schule escola/colégio; workshop taller/fábrica
+atelier/usine werkstatt/fabrik oficina/fábrica; shop tienda/mercado magasin/boutique/épicerie
+laden/geschäft/markt loja/mercado/feira; office oficina/ayuntamiento/banco bureau/mairie/banque
+büro/amt/rathaus/bank escritório/prefeitura/banco; library biblioteca bibliothèque/ludothèque/médiathèque
+bibliothek/bücherei biblioteca; gym gimnasio gymnase turnhalle/fitnessstudio ginásio/academia; city
+ciudad/barrio/pueblo ville/quartier/commune stadt/viertel/gemeinde cidade/bairro; community
+comunidad/condominio copropriété/communauté gemeinschaft condomínio/comunidade; garden huerta/jardín
+jardin/potager garten horta/jardim; fleet flota flotte/parc flotte/fuhrpark frota; day día jour/journée tag
+dia; week semana semaine woche semana; month mes mois monat mês; year año an/année jahr ano; hour hora heure
+stunde/uhr hora; time tiempo temps zeit tempo; deadline plazo délai/échéance frist prazo; calendar
+calendario/agenda/planning calendrier/agenda/planning kalender/planung calendário/agenda; board tablero
+tableau tafel quadro; list lista/listado liste liste lista; report informe/reporte rapport/bilan
+bericht/auswertung/statistik relatório; overview resumen/panel aperçu/synthèse übersicht/überblick
+resumo/painel; page página/web page/site_web seite/webseite página/site; name nombre nom name nome; date fecha
+date datum data; price precio prix preis preço; phone teléfono/móvil téléphone/portable telefon/handy
+telefone/celular; state estado état/statut zustand/status estado/status/situação; excel excel excel excel
+excel; paper papel papier zettel/papier papel; delay retraso retard verspätung atraso; benefit ocurrencia
+envie idee ideia; way forma/manera/modo façon/manière weise/art/möglichkeit forma/maneira/modo; thing
+cosa/falta chose sache/bescheid/gegenstand coisa; bit parte/línea partie/ligne strecke parte/linha
 """
-# Little words (they tell the language; the first eight hold its articles), then nouns that are no records in
-# any.
+# Little words, which also tell the language: the English one, which gives the part of speech, and theirs.
 _LITTLE = """
-es el la los las un una unos unas de del y o en por para con que se su sus al es lo como cada cuando aquí más
- todo todas este
-fr le la les un une des de du et ou en par pour avec que se sa son ses au aux est il elle on nous chaque dans
- qui pas sur plus l d
-de der die das den dem des ein eine einen einem einer und oder in im mit für von zu zum zur auf ist sind wir
- sie wird werden bei
-pt o a os as um uma de do da dos das e ou em no na por para com que se seu sua ao é como cada quando não nós
- mais todos aos
-en the a an of and or in for with to is are we on by from our that their it each as at be can who when
-- aplicación app sistema herramienta clínica empresa semana día mes año hora agenda lista tabla calendario
- página web barrio ciudad línea fecha nombre precio excel teléfono móvil asociación escuela taller tienda
- oficina panel informe application logiciel outil semaine jour mois année heure quartier ville ligne date nom
- prix retour retard permanence association entreprise cabinet école atelier site tableau calendrier planning
- liste rapport anwendung werkstatt verein firma woche tag monat jahr uhr datum name preis kalender übersicht
- bericht tabelle stadt schule praxis büro system aplicativo ferramenta dia mês ano tabela calendário bairro
- cidade linha data nome preço telefone celular associação escola loja painel relatório vez forma tipo parte
- manera cosa façon chose weise sache möglichkeit estado estatus statut statu estoque online internet software
- programa programme programm
+es the=el/la/los/las/lo/al a=un/una some=unos/unas/algunos/algunas/varios/varias my=mi/mis
+ our=nuestro/nuestra/nuestros/nuestras their=su/sus each=cada/todo/toda/todos/todas
+ this=este/esta/estos/estas/ese/esa of=de/del in=en for=para by=por with=con to=a on=sobre from=desde
+ between=entre until=hasta per=según and=y/e or=o/u but=pero/sino when=cuando because=porque if=si
+ who=quien/quienes that=que we=nosotros i=yo they=ellos/ellas/usted it=le/les as=como
+ is=es/son/está/están/fue/ser/hay/ha/han must=debe/deben/puede/pueden/quiero/quiere/quieren/hemos
+ need=necesitamos/necesita/necesito/queremos/tenemos/llevo no=sin/ningún/ninguna/tampoco not=no/nunca
+ now=se/me/nos/ya/hola/aquí/también/más/muy/bien/además/hoy/siempre only=solo/sólo/solamente
+ small=pequeño/pequeña/nuevo/nueva/buen/gran/otro/otra
+fr the=le/la/les/l a=un/une some=des/plusieurs/quelques my=mon/ma/mes our=notre/nos
+ their=son/sa/ses/leur/leurs each=chaque/tout/toute/tous/toutes this=ce/cet/cette/ces of=de/du/d in=dans/en
+ for=pour by=par with=avec to=à/au/aux on=sur from=depuis between=entre until=jusque per=selon and=et or=ou
+ but=mais when=quand/lorsque because=car/parce if=si who=qui that=que/qu/dont we=nous i=je/j
+ they=il/elle/ils/elles/on/vous it=y/lui/c as=comme is=est/sont/être/sera/était/a/ont
+ must=doit/doivent/peut/peuvent/veux/veut/veulent/faut/voudrait
+ need=voulons/avons/voudrions/souhaitons/besoin/cherchons no=sans/pas/aucun/aucune/ni/jamais not=ne/n
+ now=se/s/me/déjà/bonjour/aussi/plus/très/bien/ici/toujours/puis only=seulement/uniquement
+ small=petit/petite/nouveau/nouvelle/bon/grand/grande/autre
+de the=der/die/das/den/dem/des a=ein/eine/einen/einem/einer/eines some=einige/mehrere
+ my=mein/meine/meinen/meiner our=unser/unsere/unseren/unserer/unserem
+ their=ihr/ihre/ihren/ihrem/sein/seine/seinen each=jede/jeder/jedes/jeden/alle/allen/aller
+ this=diese/dieser/dieses/diesen of=von/vom in=in/im/ins for=für/um by=durch with=mit/samt to=zu/zum/zur
+ on=auf/am/an at=bei/beim/über/unter/vor from=aus/seit between=zwischen until=bis per=je/pro/nach and=und
+ or=oder but=aber/sondern when=wenn/sobald because=weil/damit/dass if=ob who=wer/welche/welcher
+ that=was/welches we=wir i=ich they=er/sie/es/man it=sich/uns/mich/ihnen/daraus as=als
+ is=ist/sind/wird/werden/war/sei/hat/haben/wäre
+ must=soll/sollen/kann/können/muss/müssen/darf/dürfen/möchte/möchten/will
+ need=brauchen/benötigen/wollen/suchen no=kein/keine/keinen/keiner/keinem/ohne not=nicht/nie
+ now=noch/schon/auch/moin/hallo/bitte/sehr/immer/dann/wieder/hier only=nur
+ small=klein/kleine/kleinen/neu/neue/neuen/schön/gut/gute/wichtig/kurze
+pt the=o/a/os/as a=um/uma some=uns/umas/alguns/algumas/vários/várias my=meu/minha/meus/minhas
+ our=nosso/nossa/nossos/nossas their=seu/sua/seus/suas each=cada/todo/toda/todos/todas
+ this=este/esta/estes/estas/esse/essa of=de/do/da/dos/das in=em/no/na/nos/nas/num/numa for=para
+ by=por/pelo/pela/pelos/pelas with=com to=ao/à/aos/às on=sobre from=desde between=entre until=até per=segundo
+ and=e or=ou but=mas when=quando because=porque if=se who=quem that=que we=nós i=eu
+ they=eles/elas/você/ele/ela it=lhe as=como is=é/são/está/estão/foi/ser/há/tem/têm
+ must=deve/devem/deverá/pode/podem/quero/quer/querem need=precisamos/precisa/precisam/queremos/temos
+ no=sem/nenhum/nenhuma/nem not=não/nunca now=me/já/olá/aqui/também/mais/muito/bem/hoje/sempre
+ only=só/somente/apenas small=pequeno/pequena/novo/nova/bom/boa/grande/outro/outra
+"""
+# By language: letters and endings that only it has; endings of a verb in the third person plural, singular,
+# of an infinitive, of somebody who does something.
+_FORMS = """
+es [ñ¿¡]|ción(es)?$ [aeo]n$ [ae]$ [aei]r$ (dor|dora|ero|era|ista|ario|aria|nte)$
+fr [èœ]|eaux$ (ent|ont)$ [et]$ (er|ir|re)$ (eur|euse|trice|ier|ière|iste|ien|ienne)$
+de [äöüß] (en|ern|eln)$ t$ (en|ern|eln)$ ([^aeiou]er|erin|leiter|leiterin|kraft|eur)$
+pt [ãõ]|[áó]rios?$ [aeo]m$ [ae]$ [aeio]r$ (dor|dora|eiro|eira|ista|tor|tora|nte)$
+"""
+# Beginnings of verbs that mean something here, as patterns.
+_VERBS = """
+reserve reserv réserv buch; lend prêt emprest verleih; borrow emprunt leih emprést; approve aprob aprov
+approuv valid genehm; see ve[rn]?$ vê voi seh sieht; inspect inspec prüf contrôl kontroll; donate donar donan
+doa spende; schedule planif agend plan
 """
 # Stems of words that ask for a screen; plural endings and what they become.
 _STEMS = """
@@ -4237,16 +4480,11 @@ settings ajust config réglag paramèt einstell 设置 設定 إعداد
 dashboard resum panel tableau übersicht painel alert retard überfäll atras 赤 期限 لوحة
 """
 _PLURAL_ENDINGS = """
-es iones=ión ces=z res=r les=l des=d nes=n ses=s s=
+es iones=ión ces=z dores=dor tores=tor ales=al iles=il dades=dad nes=n s=
 fr eaux=eau aux=al s= x=
-pt ões=ão ães=ão ais=al éis=el res=r zes=z ns=m s=
-de innen=in ungen=ung ionen=ion heiten=heit keiten=keit schaften=schaft äume=aum ände=and äge=ag äte=ät en= e=
- er= n= s=
+pt ões=ão ães=ão ais=al éis=el dores=dor tores=tor ores=or zes=z ns=m s=
+de innen=in ungen=ung ionen=ion heiten=heit keiten=keit schaften=schaft en= n= e= er= s=
 """
-_AGENTS = "(dor|dora|ero|era|ario|aria|ista|eiro|eira|eur|euse|ier|ière|iste|aire|erin|leiter)$"
-_DENIALS = r"\b(no|sin|pas|sans|aucune?|jamais|kein\w*|nicht|ohne|não|sem|nem|nunca)\b"
-_FOREIGN_WORD = r"[^\W\d_]+(?:-[^\W\d_]+)*|[():,.]"
-_DENIED_ALL = r"nicht (nötig|benötigt|gebraucht|erforderlich|teil)|fuera de|hors |no (hace|es|son) |n'est pas"
 # Scripts: language, letters, what divides words beside other letters, what is cut off their ends, who is
 # somebody, what denies; $^ is nothing.
 _SCRIPTS = """
@@ -4273,17 +4511,20 @@ _SCRIPT_NOISE = """
 
 
 def _language(text: str) -> str:
-    """The language: by script where most letters are not Latin, else by the little words."""
+    """The language: by script where most letters are not Latin, else by little words and endings."""
     letters = len(re.findall(r"[^\W\d_]", text))
     for lang, script, *_ in _scripts():
         found = len(re.findall(f"[{script}]", text))
         if 2 * found > letters and (lang != "ja" or re.search("[\u3041-\u30fa]", text)):
             return lang
-    words = re.findall(r"[^\W\d_]+", text.lower())
-    english = _tables()["part"]
-    votes = {"en": sum(word in english for word in words)}  # "no", "as", "do" are English first
-    for lang in _concepts():
-        votes[lang] = sum(word in _little()[lang] and word not in english for word in words)
+    words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", text.lower())
+    votes = {"en": sum(word in _tables()["part"] for word in words)}  # "no", "as", "do" are English first
+    known = {*archetypes()}.union(*(_tables()[name] for name in ("part", "verb", "class")))
+    rest = [word for word in words if not {word, _singular(word)} & known]
+    votes["en"] += (len(words) - len(rest)) / 2
+    for lang, little in _little().items():
+        own, nouns = _keyed(_FORMS)[lang][0], {*little, *_glossaries()[lang]}
+        votes[lang] = sum(bool({w, w[:-1]} & nouns or re.search(own, w)) for w in rest)
     return max(votes, key=lambda lang: votes[lang])
 
 
@@ -4293,98 +4534,122 @@ def _scripts() -> Sequence[Sequence[str]]:
 
 
 @once
-def _little() -> Mapping[str, Sequence[str]]:
-    rows = (row.split() for row in _LITTLE.replace("\n ", " ").strip().splitlines())
-    return {row[0]: row[1:] for row in rows}
+def _little() -> Mapping[str, Mapping[str, str]]:
+    """By language, the English of a little word."""
+    pairs = {lang: (pair.split("=") for pair in row) for lang, row in _keyed(_LITTLE).items()}
+    return {lang: {w: one for one, many in row for w in many.split("/")} for lang, row in pairs.items()}
 
 
 @once
-def _concepts() -> Mapping[str, Mapping[str, tuple[str, bool]]]:
-    """By language: what a noun (singular) is in English, and whether it is somebody of the staff."""
-    tables: dict[str, dict[str, tuple[str, bool]]] = {lang: {} for lang in ("es", "fr", "de", "pt")}
-    staff = False
+def _glossaries() -> Mapping[str, Mapping[str, str]]:
+    """By language, the English of a noun in the singular."""
+    tables: dict[str, dict[str, str]] = {lang: {} for lang in ("es", "fr", "de", "pt")}
     for row in _CONCEPTS.split(";"):
         english, *columns = row.split()
-        staff = staff or english == "roles"
         for lang, words in zip(tables, columns):
             for word in words.split("/"):
-                tables[lang].setdefault(word.replace("_", " "), (english.replace("_", " "), staff))
+                tables[lang].setdefault(word.replace("_", " "), english.replace("_", " "))
     return tables
 
 
-def _known_form(word: str, lang: str) -> tuple[str, str, bool]:
-    """Of a foreign noun: singular, English name or "", whether it is staff; German compounds by their end."""
-    table = _concepts()[lang]
-    rows = (row.split() for row in _PLURAL_ENDINGS.replace("\n ", " ").strip().splitlines())
-    pairs = next([pair.split("=") for pair in row[1:]] for row in rows if row[0] == lang)
-    head, *rest = word.split(" ")
-    forms = [" ".join([head[: -len(many)] + one, *rest]) for many, one in pairs if head.endswith(many)]
-    forms.insert(0, word)
-    ends = [(form, known) for form in forms for known in table if lang == "de" and form.endswith(known[1:])]
-    ends = sorted((end for end in ends if len(end[1]) > SHORT_WORD_CHARS), key=lambda end: -len(end[1]))
-    for form, known in [*((form, form) for form in forms if form in table), *ends]:
-        return (form, *table[known])
-    return (forms[1] if len(forms) > 1 and lang != "de" else word), "", False
+def _known_form(word: str, lang: str) -> tuple[str, str]:
+    """The singular of a foreign noun and its English, or itself; a German compound by its end."""
+    table, (head, *rest) = _glossaries()[lang], word.split(" ")
+    pairs = [pair.split("=") for pair in _keyed(_PLURAL_ENDINGS)[lang]]
+    forms = [word, *(" ".join([head[: -len(m)] + one, *rest]) for m, one in pairs if head.endswith(m))]
+    forms += [form.translate(str.maketrans("äöü", "aou")) for form in forms if lang == "de"]
+    regular = forms[1] if len(forms) > 1 and head.endswith(("s", "x", "innen")) else word
+    genders = ("$=", "a$=o", "ora$=or", "trice$=teur", "euse$=eur", "e$=", "in$=")
+    ways = [re.sub(*change.split("="), form) for change in genders for form in forms]
+    known = next((form for form in ways if form in table), "")
+    if known or lang != "de":
+        return (known if known in forms else regular), table.get(known, regular)
+    ends = [(way, way[n:]) for way in dict.fromkeys(ways) for n in range(1, len(way)) if way[n:] in table]
+    ends = [(way, end) for way, end in ends if len(end) >= SHORT_WORD_CHARS]
+    form, end = max(ends, key=lambda pair: len(pair[1]), default=(word, ""))
+    return (form if form in forms else regular), f"{form[: -len(end)]} {table[end]}" if end else form
 
 
-def _read_other(text: str, lang: str) -> _Reader:
-    """A reader filled from a brief in another language than English."""
-    reader = _Reader()
-    for clause in _clauses(text):
-        reader.because, low = clause.text[:BECAUSE_MAX_CHARS], clause.text.lower()
-        for kind, *stems in (row.split() for row in _STEMS.replace("\n ", " ").strip().splitlines()):
-            if any(stem in low for stem in stems):
-                reader.signals.setdefault(kind, (reader.because, ""))
-        for part in re.split(r"[;!?]|,? (?:pero|mais|aber|mas|sondern) ", clause.text):
-            (_read_words if lang in _concepts() else _read_script)(reader, part, lang)
-    return reader
+def _foreign_plural(word: str, lang: str) -> str:
+    """The plural of a foreign noun, as far as a rule gives it."""
+    if lang == "de" or word.endswith(("s", "x")):
+        return word
+    pairs = [pair.split("=") for pair in _keyed(_PLURAL_ENDINGS)[lang]]
+    many, one = next((pair for pair in pairs if pair[1] and word.endswith(pair[1])), ("s", ""))
+    return word[: len(word) - len(one)] + many
 
 
-def _read_words(reader: _Reader, text: str, lang: str) -> None:
-    """Spanish, French, German, Portuguese: nouns known, or given away by an article, a list, a capital."""
-    words, little = re.findall(_FOREIGN_WORD, text), _little()[lang]
-    deny = re.search(_DENIALS, text.lower())
-    denied = len(re.findall(_FOREIGN_WORD, text[: deny.start()])) if deny else len(words)
-    denied = 0 if re.search(_DENIED_ALL, text.lower()) else denied
-    noise = {*little, *_little()["-"]}
-    inside, skip = False, 0
-    for n, word in enumerate(words):
-        inside = (inside or word == "(") and word != ")"
-        low = word.lower()
-        dull = low in noise or (lang == "de" and low.endswith(("verein", "system")))
-        if inside or n < skip or len(low) < DRAFT_NAME_WORDS or dull:
-            continue
-        linked = [w.lower() for w in words[n + 1 : n + 3]]
-        name, english, staff = _known_form(low, lang)
-        if len(linked) > 1 and linked[0] in ("de", "do", "da", "d") and linked[1] not in noise:
-            whole = _known_form(" ".join([low, *linked]), lang)
-            name, english, staff = whole if whole[1] else (name, english, staff)
-            skip = n + 3 if whole[1] else 0
-        before = words[n - 1].lower() if n else ""
-        capital = lang == "de" and n > 0 and word[0] != low[0]
-        listed = before in (",", ":") and (
-            not linked or linked[0] in (*",.", "e", "y", "et", "und", "em", "en")
-        )
-        guessed = capital or listed or (before in little[:8] and low.endswith(("s", "x")))
-        _note(reader, (name, english, staff), word, guessed=guessed, denied=n >= denied, first=n < 2)
+def _foreign_tokens(text: str, lang: str) -> list[_Token]:
+    """The words of a Spanish, French, German or Portuguese sentence, in the terms of the English reader.
+
+    Little words become English ones; a noun has its English as base, where that is known.
+    """
+    text = re.sub("(?i)e[nm] (cours|curso|andamento)\b", " ", re.sub("(?i)en tant qu[e']", "comme", text))
+    words = re.findall(_BRIEF_WORD, re.sub("['’]", " ", text))
+    little, agents = _little()[lang], _keyed(_FORMS)[lang][-1]
+    tokens = [_Token(little.get(word.lower(), word)) for word in words]
+    for token, word in zip(tokens, words):
+        plain = "#" if word[0].isdigit() else token.tag or ("V" if word.lower() in little else word)
+        token.tag = "?" if word.lower() not in little and word[0].isalpha() else plain
+    for n, token in enumerate(tokens):
+        if token.tag == "?":
+            token.tag = _foreign_part(tokens, n, lang)
+        elif token.low == "of" and n and tokens[n - 1].tag == "V":
+            token.tag = "D"
+        if token.tag == "N":
+            _name_noun(tokens[n : n + 3], words[n : n + 3], lang)
+        elif token.tag in ("V", "A", "G"):
+            stems = (row.split() for row in _VERBS.split(";"))
+            meant = (verb for verb, *begins in stems if re.match("|".join(begins), token.low))
+            token.base = next(meant, token.base)
+            token.tag = "V" if token.tag == "A" and token.base in _tables()["deeds"] else token.tag
+    for n, token in enumerate(tokens):
+        after = [one.tag for one in tokens[n + 1 : n + 4] if one.tag != "A"]
+        acts = after[:1] == ["V"] and {*after[1:2]} & {*"DNJ#R"} and tokens[n - 1].low != "of"
+        unknown = token.tag == "N" and token.base == token.one and token.one not in _glossaries()[lang]
+        token.person = token.person or (unknown and bool(acts or re.search(agents, token.one)))
+    return tokens
 
 
-def _note(
-    reader: _Reader, form: tuple[str, str, bool], word: str, *, guessed: bool, denied: bool, first: bool
-) -> None:
-    """What one foreign noun (singular, English name or "", staff; `first` in its clause) adds."""
-    name, english, staff = form
-    acts = _is_person(english) or (not english and bool(re.search(_AGENTS, name)))
-    if denied and (english or guessed):
-        reader.blocked.setdefault(name, "the brief says that it is not wanted")
-    elif staff or english == "volunteer" or (first and acts):
-        reader.roles.setdefault(name, _Role(name, name, reader.because, [], []))
-    if denied or staff or not (english or guessed):
+def _name_noun(tokens: list[_Token], words: list[str], lang: str) -> None:
+    """Names a noun, with its "de" where that is known ("orden de trabajo") or says who ("chef d'équipe")."""
+    noun, joined = tokens[0], len(tokens) > 1 and tokens[1].low == "of" and words[2:]
+    noun.one, noun.base = _known_form(noun.low, lang)
+    noun.plural = noun.low if noun.low != noun.one else _foreign_plural(noun.one, lang)
+    known = noun.base != noun.one or noun.one in _glossaries()[lang]
+    noun.person = known and _is_person(noun.base.split(" ")[-1])
+    if not joined or tokens[2].tag != "?":
         return
-    thing = reader._mention(name, name, False, _DEED if english else _SPARE)
-    thing.gloss = english or name
-    thing.kind = find_archetype(english or "~", person=_is_person(english))
-    thing.plural = word.lower() if word.lower() != name else name
+    rest = f" {words[1]} {words[2]}".lower()
+    one, base = _known_form(noun.low + rest, lang)
+    if base == one and noun.base == "manager":
+        one, base = noun.one + rest, f"{words[2].lower()} manager"
+    if base != one:
+        noun.one, noun.base = one, base
+        noun.low, noun.plural = noun.low + rest, noun.plural + rest
+        tokens[1].tag = tokens[2].tag = "A"
+
+
+def _foreign_part(tokens: list[_Token], n: int, lang: str) -> str:
+    """The part of speech of an unknown foreign word, by its ending and its neighbours."""
+    _, plural, single, infinitive, _ = _keyed(_FORMS)[lang]
+    near, rest = tokens[max(0, n - LOOK_BACK_WORDS) : n], tokens[n + 1 : n + DRAFT_NAME_WORDS]
+    after = next((token for token in rest if token.tag != "A"), _Token(""))
+    low, _, clitic = tokens[n].low.partition("-")
+    before = next((token for token in reversed(near) if token.tag != "A"), _Token(""))
+    tags = {token.tag for token in near}
+    facts = {
+        lang: True, f"before_{before.tag}": True, "first": n == 0, "capital": tokens[n].text != tokens[n].low,
+        "cased": any(token.text[:1].isupper() for token in tokens[n : n + LOOK_BACK_WORDS]),
+        "led": before.tag in ("D", "J", "#", "I"), "final": after.tag not in ("?", "D") and "X" in tags,
+        "plural": re.search(plural, low), "verb": re.search(f"{plural}|{single}", low),
+        "infinitive": re.search(infinitive, low), "noun": _known_form(low, lang)[0] in _glossaries()[lang],
+        "as": before.low == "as", "not": before.low == "not", "we": low.endswith("mos"), "many": before.many,
+        "one": not before.many, "determined": any(token.tag == "D" for token in near[-SHORT_WORD_CHARS:]),
+        "object": clitic or after.tag in ("D", "#") or (after.tag == "?" and after.low[-1] in "sx"),
+        "goes_on": before.tag in (",", "C") and "V" in tags,
+    }  # fmt: skip
+    return _judge("foreign", facts)
 
 
 def _read_script(reader: _Reader, text: str, lang: str) -> None:
@@ -4396,9 +4661,9 @@ def _read_script(reader: _Reader, text: str, lang: str) -> None:
             if len(word) < 2 or word in _SCRIPT_NOISE.split() or len(word) > DRAFT_ID_CHARS:
                 continue
             if re.search(deny, part):
-                reader.blocked.setdefault(word, "the brief says that it is not wanted")
+                reader.blocked.setdefault(word, word)
             elif re.search(somebody, word):
-                reader.roles.setdefault(word, _Role(word, word, reader.because, [], []))
+                reader.roles.setdefault(word, _Role(word, word, reader.because, [], [], []))
             else:
                 listed = word != piece or part.strip() == piece
                 reader._mention(word, word, False, _DEED if listed else _SPARE).plural = word
@@ -4418,20 +4683,6 @@ since|joined|started|born|date_of|.*(created|installed|purchased|acquired|posted
 enrolled|received|written|updated|last|spent|applied|paid|recorded|ordered|read_at|published|returned|done)
 """
 _END_FIELDS = "ends_at ends_on until to departure due_on due_back renews_on valid_to expires_on"
-
-
-class _Reading(Row):
-    """What a brief says, in its order; `signals` maps a screen type to (words, name of a thing)."""
-
-    lang: str
-    direction: str
-    title: str
-    things: list[_Thing]
-    roles: list[_Role]
-    signals: dict[str, tuple[str, str]]
-    settings: list[dict[str, Any]]
-    left_out: list[dict[str, str]]
-    currency: str
 
 
 def _ascii(text: str) -> str:
@@ -4459,10 +4710,8 @@ def _short_ids(names: Sequence[str], fallback: str) -> list[str]:
 
 
 def _label_of(name: str) -> str:
-    words = (
-        word.upper() if word in ("sku", "isbn", "eta", "vip", "url") else word for word in name.split("_")
-    )
-    return capitalised(" ".join(words))
+    loud = ("sku", "isbn", "eta", "vip", "url")
+    return capitalised(" ".join(word.upper() if word in loud else word for word in name.split("_")))
 
 
 def _meant(spec: FieldSpec, things: Sequence[_Thing], own: _Thing) -> _Thing | None:
@@ -4481,18 +4730,12 @@ def _field(spec: FieldSpec, target: _Thing | None, currency: str) -> dict[str, A
     if kind in ("ref", "person"):
         somebody = kind == "person" or spec.target in _PARTIES
         kind = "ref" if target else "person" if somebody else "text"
-    field: dict[str, Any] = {"id": spec.id, "label": _label_of(spec.id), "type": kind}
-    if kind in CHOICE_TYPES:
-        field["values"] = list(spec.values)
-    if kind in ("number", "money", "percent", "duration"):
-        field["min"] = 0
-    if kind == "percent":
-        field["max"] = PERCENT_MAX
-    if kind == "ref" and target:
-        field["entity"] = target.id
-    if kind == "money":
-        field["unit"] = currency
-    return field
+    more = {
+        "choice": {"values": list(spec.values)}, "number": {"min": 0}, "duration": {"min": 0},
+        "money": {"min": 0, "unit": currency}, "percent": {"min": 0, "max": PERCENT_MAX},
+        "ref": {"entity": target.id if target else ""},
+    }  # fmt: skip
+    return {"id": spec.id, "label": _label_of(spec.id), "type": kind, **more.get(kind, {})}
 
 
 def _reaches(start: str, goal: str, edges: Mapping[str, Sequence[str]]) -> bool:
@@ -4525,9 +4768,8 @@ def _fields_of(
 
 def _entity(thing: _Thing, fields: list[dict[str, Any]]) -> dict[str, Any]:
     """The entity of a thing: a field that names its records first, then the status, then the rest."""
-    naming = [
-        f for n, f in enumerate(fields) if f["type"] == "text" and (n == 0 or f["id"] in _TITLES.split())
-    ]
+    texts = [field for field in fields if field["type"] == "text"]
+    naming = [field for field in texts if field is fields[0] or field["id"] in _TITLES.split()]
     display = naming[0] if naming else {"id": "reference", "label": "Reference", "type": "text"}
     ordered = [display, *(field for field in fields if field["id"] != display["id"])]
     values = list(thing.status or thing.kind.status)
@@ -4538,14 +4780,8 @@ def _entity(thing: _Thing, fields: list[dict[str, Any]]) -> dict[str, Any]:
         if field["type"] not in ("longtext", "boolean", "tags", "rating"):
             field["required"] = True
     label, plural = (capitalised(text)[:LABEL_MAX_CHARS] for text in (thing.label, thing.plural))
-    entity = {
-        "id": thing.id,
-        "label": label,
-        "plural": plural,
-        "icon": thing.kind.icon,
-        "because": thing.because,
-    }
-    entity.update(fields=ordered[:FIELDS_MAX], display=display["id"])
+    entity = {"id": thing.id, "label": label, "plural": plural, "icon": thing.kind.icon}
+    entity.update(because=thing.because, fields=ordered[:FIELDS_MAX], display=display["id"])
     if thing.count:
         rows = range(1, min(thing.count, DRAFT_ROWS_MAX) + 1)
         entity["records"] = [{"id": f"{thing.id}-{number}"} for number in rows]
@@ -4553,9 +4789,17 @@ def _entity(thing: _Thing, fields: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 class _Plan(Row):
-    """What all variants share: the reading, entities, the lead one's place, role ids, interface words."""
+    """What a brief says, in its order, and what all variants share; `signals` maps a screen type to (words,
+    name of a thing); `lead` is the place of the lead entity, `words` are those of the interface.
+    """
 
-    reading: _Reading
+    lang: str
+    title: str
+    things: list[_Thing]
+    roles: list[_Role]
+    signals: dict[str, tuple[str, str]]
+    settings: list[dict[str, Any]]
+    left_out: list[dict[str, str]]
     entities: list[dict[str, Any]]
     lead: int
     role_ids: list[str]
@@ -4567,26 +4811,46 @@ class _Plan(Row):
         return [self.entities[self.lead], *self.entities[: self.lead], *self.entities[self.lead + 1 :]]
 
 
-def _make_plan(reading: _Reading) -> _Plan:
-    things = reading.things
-    for thing, name in zip(things, _short_ids([t.gloss for t in things], "record")):
+def _make_plan(brief: str) -> _Plan:
+    text = _quiet(brief)
+    lang, currency = _language(text), _currency(text)
+    reader, left_out = _read_text(text, lang)
+    _settle(reader.things.values(), text)
+    things, signals = _choose(reader, text, left_out), reader.signals
+    roles = [role for role in reader.roles.values() if role.name not in reader.blocked]
+    roles = [role for role in roles if not _absorbed(role, roles)][:DRAFT_ROLES_MAX]
+    for thing, name in zip(things, _short_ids([t.name for t in things], "record")):
         thing.id = name
     ranks = [(thing.kind.name not in _PARTIES, thing.weight) for thing in things]
     lead = ranks.index(max(ranks))
     if not any(len(thing.status or thing.kind.status) >= BOARD_COLUMNS_MIN for thing in things):
         things[lead].status = ("New", "Active", "Done")
     edges: dict[str, list[str]] = {thing.id: [] for thing in things}
-    fields = [_fields_of(thing, things, edges, reading.currency) for thing in things]
+    fields = [_fields_of(thing, things, edges, currency) for thing in things]
     dates = [field["id"] for each in fields for field in each if field["type"] in DATE_TYPES]
-    if not dates or ("calendar" in reading.signals and all(re.match(_PAST, name) for name in dates)):
-        name = reading.signals.get("calendar", ("", ""))[1]
+    if not dates or ("calendar" in signals and all(re.match(_PAST, name) for name in dates)):
+        name = signals.get("calendar", ("", ""))[1]
         named = [number for number, thing in enumerate(things) if thing.name == name]
         fields[[*named, lead][0]].append({"id": "planned_for", "label": "Planned for", "type": "datetime"})
     entities = [_entity(thing, each) for thing, each in zip(things, fields)]
-    names = [role.name for role in reading.roles]
+    _translate(entities, lang)
     names_row, *rows = [" ".join(row.split()).split("|") for row in _UI_WORDS.split(";")]
-    words = dict(zip(names_row, next((row for row in rows if row[0] == reading.lang), rows[0])))
-    return _Plan(reading, entities, lead, _short_ids(names, "role"), words)
+    words = dict(zip(names_row, next((row for row in rows if row[0] == lang), rows[0])))
+    ids = _short_ids([role.name for role in roles], "role")
+    found = (things, roles, signals, _settings_of(text), left_out, entities)
+    return _Plan(lang, _title(text, things), *found, lead, ids, words)
+
+
+def _translate(entities: Sequence[dict[str, Any]], lang: str) -> None:
+    """Fields and states in the brief's language, as far as the tables know it."""
+    nouns = reversed(list(_glossaries().get(lang, {}).items()))
+    native = {english: capitalised(word) for word, english in nouns}
+    native.update(terms()[lang] if native else {})
+    for field in (field for entity in entities for field in entity["fields"]):
+        field["label"] = native.get(field["label"].lower(), field["label"])
+        values = [native.get(value.lower(), "") for value in field.get("values", ())]
+        if all(values) and len({*values}) == len(values) > 0:
+            field.update({"values": values}, **({"default": values[0]} if "default" in field else {}))
 
 
 # --- screens ------------------------------------------------------------------------------------------------
@@ -4612,23 +4876,19 @@ def _statuses(entity: Mapping[str, Any]) -> list[str]:
 
 def _fits(kind: str, entity: Mapping[str, Any]) -> bool:
     """Whether an entity has the data that a screen type needs (archetypes.md §4)."""
-    return {
-        "board": BOARD_COLUMNS_MIN <= len(_statuses(entity)) <= BOARD_COLUMNS_MAX,
-        "calendar": bool(_plan_date(entity)),
-        "timeline": bool(_ids(entity, DATE_TYPES)),
-        "inbox": True,
-        "report": bool(_ids(entity, (*CHOICE_TYPES, *NUMERIC_TYPES))),
-    }[kind]
+    kinds = {"timeline": DATE_TYPES, "report": (*CHOICE_TYPES, *NUMERIC_TYPES)}
+    if kind == "board":
+        return BOARD_COLUMNS_MIN <= len(_statuses(entity)) <= BOARD_COLUMNS_MAX
+    return kind == "inbox" or bool(_plan_date(entity) if kind == "calendar" else _ids(entity, kinds[kind]))
 
 
 def _view(plan: _Plan, kind: str) -> Iterator[dict[str, Any]]:
     """A board, calendar, timeline, inbox or report: of what the brief names with it, else of one it suits."""
-    because, named = plan.reading.signals.get(kind, ("", ""))
-    pairs = list(zip(plan.reading.things, plan.entities))
+    because, named = plan.signals.get(kind, ("", ""))
+    pairs = list(zip(plan.things, plan.entities))
     pairs.insert(0, pairs[plan.lead])
-    order = [entity for thing, entity in pairs if thing.name == named]
-    order += [entity for thing, entity in pairs if kind in thing.kind.screens]
-    entity = next((one for one in [*order, *plan.ranked] if _fits(kind, one)), None)
+    pairs.sort(key=lambda pair: (pair[0].name != named, kind not in pair[0].kind.screens))
+    entity = next((one for _, one in pairs if _fits(kind, one)), None)
     if entity is None:
         return
     name, title = entity["id"], _titled(plan.words[kind], entity["plural"])
@@ -4663,9 +4923,7 @@ def _titled(pattern: str, name: str) -> str:
     return pattern.replace("%", name)[:LABEL_MAX_CHARS]
 
 
-def _record_screens(
-    plan: _Plan, entity: Mapping[str, Any], kind: str, guided: bool
-) -> Iterator[dict[str, Any]]:
+def _record_screens(plan: _Plan, entity: dict[str, Any], kind: str, guided: bool) -> Iterator[dict[str, Any]]:
     """List (or cards), detail and form of one entity."""
     name, shared = entity["id"], {"because": entity["because"], "entity": entity["id"]}
     shown = {"columns": _columns(entity), "filters": _filters(entity)}
@@ -4673,7 +4931,7 @@ def _record_screens(
     yield {"id": f"{name}_detail", "title": entity["label"], "type": "detail", **shared}
     fields = [field["id"] for field in entity["fields"]]
     steps = [fields[n : n + DRAFT_STEP_FIELDS] for n in range(0, len(fields), DRAFT_STEP_FIELDS)]
-    label = entity["label"] if plan.reading.lang == "de" else _inside(entity["label"])
+    label = entity["label"] if plan.lang == "de" else _inside(entity["label"])
     form = {"id": f"{name}_form", "title": _titled(plan.words["form"], label), "type": "form", **shared}
     yield {**form, **({"steps": steps} if guided else {})}
 
@@ -4686,15 +4944,15 @@ def _widgets(plan: _Plan) -> Iterator[dict[str, Any]]:
         still = values[: -2 if len(values) > BOARD_COLUMNS_MIN else -1] or values
         tile = {"kind": "count", "entity": entity["id"], "title": _titled(words["open"], entity["plural"])}
         yield {**tile, "filter": {"field": "status", "values": still}}
-    for entity in [entity for entity in ranked if _ids(entity, ("money",))][:1]:
-        money = _ids(entity, ("money",))[0]
-        title = f"{entity['plural']}: {_label_of(money).lower()}"[:LABEL_MAX_CHARS]
-        yield {"kind": "sum", "entity": entity["id"], "title": title, "measure": money}
+    sums = [(one, field) for one in ranked for field in one["fields"] if field["type"] == "money"]
+    for entity, money in sums[:1]:
+        title = f"{entity['plural']}: {money['label'].lower()}"[:LABEL_MAX_CHARS]
+        yield {"kind": "sum", "entity": entity["id"], "title": title, "measure": money["id"]}
     for when, entity in zip(("overdue", "next_30_days"), [e for e in ranked if _plan_date(e)] * 2):
         tile = {"kind": "list", "entity": entity["id"], "title": _titled(words[when], entity["plural"])}
         yield {**tile, "filter": {"field": _plan_date(entity), "when": when}}
-    title = _titled(words["by_status"], ranked[0]["plural"])
-    yield {"kind": "bars", "entity": ranked[0]["id"], "title": title}
+    bars = _titled(words["by_status"], ranked[0]["plural"])
+    yield {"kind": "bars", "entity": ranked[0]["id"], "title": bars}
 
 
 # --- the six variants ---------------------------------------------------------------------------------------
@@ -4779,24 +5037,18 @@ def _variants() -> Mapping[str, _Variant]:
 def _sentence(plan: _Plan, text: str) -> str:
     """A variant's sentence about the brief's own records and roles."""
 
-    def listed(names: Sequence[str], otherwise: str) -> str:
-        few = names[:DRAFT_TILES_MAX]
-        return " and ".join(filter(None, [", ".join(few[:-1]), *few[-1:]])) or otherwise
-
-    lead, *others = [entity["plural"] for entity in plan.ranked]
-    roles = listed([f"the {role.label}" for role in plan.reading.roles], "people")
-    named = {
-        "%s": _inside(lead),
-        "%o": listed([_inside(name) for name in others], "all details"),
-        "%r": roles,
-    }
+    lead, *others = [_inside(entity["plural"]) for entity in plan.ranked]
+    named = {"%s": lead, "%o": "all details", "%r": "people"}
+    for key, names in (("%o", others), ("%r", [f"the {role.label}" for role in plan.roles])):
+        *most, last = names[:DRAFT_TILES_MAX] or [named[key]]
+        named[key] = f"{', '.join(most)} and {last}" if most else last
     text = re.sub("%[sor]", lambda match: named[match[0]], text)
     return re.sub("(^|[.] )(.)", lambda match: match[1] + capitalised(match[2]), text)
 
 
 def _screens(plan: _Plan, letter: str) -> list[dict[str, Any]]:
     """A variant's screens in its menu's order: what it puts first, lists, other views, settings."""
-    row, signals = _variants()[letter], plan.reading.signals
+    row, signals = _variants()[letter], plan.signals
     others = [kind for kind in _VIEWS if kind in signals and kind not in row.views]
     first = [screen for kind in row.views for screen in _view(plan, kind)]
     rest = [screen for kind in others for screen in _view(plan, kind)]
@@ -4804,45 +5056,55 @@ def _screens(plan: _Plan, letter: str) -> list[dict[str, Any]]:
         because = signals.get("dashboard", (plan.ranked[0]["because"], ""))[0]
         home = {"id": "home", "title": plan.words["dashboard"], "type": "dashboard", "because": because}
         (first if letter == "a" else rest).append({**home, "widgets": list(_widgets(plan))})
-    kind = "cards" if row.axes["home"] == "cards" else "list"
-    guided = row.axes["entry"] == "guided"
+    kind, guided = "cards" if row.axes["home"] == "cards" else "list", row.axes["entry"] == "guided"
     records = [screen for entity in plan.ranked for screen in _record_screens(plan, entity, kind, guided)]
-    reasons = [*signals.get("settings", ())[:1], *(setting["because"] for setting in plan.reading.settings)]
+    reasons = [*signals.get("settings", ())[:1], *(setting["because"] for setting in plan.settings)]
     ending = {"id": "settings", "title": plan.words["settings"], "type": "settings"}
     settings = [{**ending, "because": reason} for reason in reasons[:1]]
     return [*first, *records, *rest, *settings]
 
 
 def _role(plan: _Plan, role: _Role, name: str) -> dict[str, Any]:
-    """A role; one that only looks may change nothing, one that looks and decides may edit."""
+    """A role; one that only looks may change nothing, one that looks and decides may edit; one that the brief
+    limits sees the screens of what it deals with.
+    """
     looks = bool(role.verbs) and all(_is("reading", verb) for verb in role.verbs)
     decides = bool(role.verbs) and all(_is("reading", verb) or _is("deciding", verb) for verb in role.verbs)
-    rights = {"rights": []} if looks else {"rights": ["edit"]} if decides else {}
-    return {"id": name, "label": capitalised(role.label)[:LABEL_MAX_CHARS], "because": role.because, **rights}
+    allowed = _dealt_with(plan, role) if role.limits else []
+    seen = [f"{one['id']}_{kind}" for one in allowed for kind in ("list", "detail", "form")]
+    label = capitalised(role.label)[:LABEL_MAX_CHARS]
+    entry: dict[str, Any] = {"id": name, "label": label, "because": role.because}
+    entry.update({"screens": seen} if seen else {})
+    entry.update({"rights": []} if looks else {"rights": ["edit"]} if decides else {})
+    return entry
+
+
+def _dealt_with(plan: _Plan, role: _Role) -> list[dict[str, Any]]:
+    """The entities that a role deals with, in the order of the brief."""
+    by_name = {thing.name: entity for thing, entity in zip(plan.things, plan.entities)}
+    return [by_name[name] for name in dict.fromkeys(role.things) if name in by_name]
 
 
 def _flow(plan: _Plan, role: _Role | None, name: str) -> dict[str, Any]:
     """A journey: the list of what the role deals with, the form if it makes records, one record."""
     verbs = role.verbs if role else []
-    by_name = {thing.name: entity for thing, entity in zip(plan.reading.things, plan.entities)}
-    dealt_with = [by_name[name] for name in (role.things if role else ()) if name in by_name]
-    entity = [*dealt_with, plan.ranked[0]][0]
+    entity = [*(_dealt_with(plan, role) if role else ()), plan.ranked[0]][0]
     one, many = _inside(entity["label"]), _inside(entity["plural"])
     decided = next((verb for verb in verbs if _is("deciding", verb)), "")
-    steps = [("list", f"Look through {many}")]
-    if not verbs or not all(_is("reading", verb) or _is("deciding", verb) for verb in verbs):
-        steps.append(("form", f"Fill in a new {one}"))
+    makes = not verbs or not all(_is("reading", verb) or _is("deciding", verb) for verb in verbs)
     last = f"{capitalised(decided)} this {one}" if decided else f"Open one {one} and check it"
-    steps.append(("detail", last))
+    steps = [("form", f"Fill in a new {one}")] if makes else []
+    steps = [("list", f"Look through {many}"), *steps, ("detail", last)]
     doing = f"{decided or verbs[0]} {many}" if verbs else many
     label = f"{capitalised(role.label)}: {doing}" if role else entity["plural"]
     stations = [{"screen": f"{entity['id']}_{kind}", "hint": hint[:LABEL_MAX_CHARS]} for kind, hint in steps]
+    stations[-1].update([("record", one["id"]) for one in entity.get("records", ())[:1]])
     whose = {"role": name} if role else {}
     return {"id": f"{name}_flow", "label": label[:LABEL_MAX_CHARS], **whose, "steps": stations}
 
 
 def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any]:
-    row, reading, screens = _variants()[letter], plan.reading, _screens(plan, letter)
+    row, screens = _variants()[letter], _screens(plan, letter)
     axes, lead = dict(row.axes), plan.ranked[0]["id"]
     homes = [s for s in screens if s["type"] == axes["home"] and s.get("entity", lead) == lead]
     homes += [s for s in screens if s["type"] in (axes["home"], *row.views)]
@@ -4851,31 +5113,18 @@ def _blueprint(plan: _Plan, letter: str, seed: int, brief: str) -> dict[str, Any
         axes.update(home=home["type"], main="table" if home["type"] == "list" else home["type"])
     menu = [s["id"] for s in screens if s["type"] not in ("detail", "form") and s is not home]
     question, rationale, cost = (_sentence(plan, text) for text in row.texts)
-    roles = list(zip(reading.roles, plan.role_ids))
-    theme = {
-        "palette": PALETTES[seed % len(PALETTES)],
-        "layout": axes["navigation"],
-        "density": axes["density"],
-    }
+    roles = list(zip(plan.roles, plan.role_ids))
+    theme = {"palette": PALETTES[seed % len(PALETTES)], "layout": axes["navigation"]}
+    theme.update(density=axes["density"], mode="auto", corners="round" if letter == "d" else "soft")
+    variant = {"id": letter, "question": question[:LABEL_MAX_CHARS], "rationale": rationale[:TEXT_MAX_CHARS]}
     return {
-        "blueprint": 1,
-        "title": reading.title,
-        "brief": brief,
-        "lang": reading.lang,
-        "dir": reading.direction,
-        "seed": seed,
-        "asOf": AS_OF_DATE,
-        "variant": {
-            "id": letter, "question": question[:LABEL_MAX_CHARS], "rationale": rationale[:TEXT_MAX_CHARS],
-            "cost": cost, "axes": axes,
-        },
-        "roles": [_role(plan, role, name) for role, name in roles],
-        "entities": plan.entities,
-        "screens": screens,
-        "navigation": [home["id"], *menu],
+        "blueprint": 1, "title": plan.title, "brief": brief, "lang": plan.lang,
+        "dir": "rtl" if plan.lang in ("ar", "he") else "ltr",
+        "seed": seed, "asOf": AS_OF_DATE, "variant": {**variant, "cost": cost, "axes": axes},
+        "roles": [_role(plan, role, name) for role, name in roles], "entities": plan.entities,
+        "screens": screens, "navigation": [home["id"], *menu],
         "flows": [_flow(plan, role, name) for role, name in roles] or [_flow(plan, None, "first")],
-        "settings": reading.settings,
-        "theme": {**theme, "mode": "auto", "corners": "round" if letter == "d" else "soft"},
+        "settings": plan.settings, "theme": theme,
     }  # fmt: skip
 
 
@@ -4895,18 +5144,15 @@ def draft_blueprints(brief: str, *, seed: int | None, variants: int) -> Draft:
 
     Entities, roles and flows are equal over the variants. `seed` None: from the brief. It never fails.
     """
-    import copy
     import hashlib
 
-    reading = _read_brief(brief)
-    plan = _make_plan(reading)
+    plan = _make_plan(brief)
     if seed is None:
         seed = int.from_bytes(hashlib.sha256(brief.encode("utf-8", "replace")).digest()[:4], "big") & SEED_MAX
-    slug = _ascii(reading.title).replace(" ", "-")[:DRAFT_SLUG_CHARS].strip("-") or "prototype"
-    letters = VARIANT_LETTERS[:variants]
-    blueprints = tuple(copy.deepcopy(_blueprint(plan, letter, seed, brief)) for letter in letters)
-    warnings = () if reading.roles else ("The brief names nobody who uses it: there are no roles.",)
-    return Draft(reading.title, slug, seed, blueprints, tuple(reading.left_out[:LIST_ITEMS_MAX]), warnings)
+    slug = _whole_words(_ascii(plan.title), DRAFT_SLUG_CHARS).replace(" ", "-") or "prototype"
+    blueprints = tuple(_copied(_blueprint(plan, one, seed, brief)) for one in VARIANT_LETTERS[:variants])
+    warnings = () if plan.roles else ("The brief names nobody who uses it: there are no roles.",)
+    return Draft(plan.title, slug, seed, blueprints, tuple(plan.left_out[:LIST_ITEMS_MAX]), warnings)
 
 
 # ======================================================================
@@ -5355,7 +5601,7 @@ class _Kind:
 
 def _read_stages(values: Sequence[str]) -> list[_Stage]:
     """The stage of each value of a status: by its words, the first and the last one by their place."""
-    found = [_match(_STAGES, value.lower()) for value in values]
+    found = [_match(_STAGES, terms()["en"].get(value, value).lower()) for value in values]
     settled = found[0].name == "now" and found[0] is not _STAGES[-1]
     if not settled and found[0].name != "today":
         found[0] = _FIRST
@@ -5487,6 +5733,11 @@ class _Row:
             return _STAGES[self.pick("stage", _UNSTATED)]
         return self.kind.stages[self.kind.fields[self.kind.status]["values"].index(status)]
 
+    def state(self) -> str:
+        """The status in lower-case English words."""
+        status = str(self.get(self.kind.status))
+        return terms()["en"].get(status, status).lower()
+
     def calendar(self, day: int) -> Any:
         """The date `day` days from today; it stays within the calendar."""
         from datetime import date
@@ -5568,7 +5819,7 @@ def _day(row: _Row, name: str) -> int | str:
         return ""
     if role == "born":
         return -int(_in_range(row, "born", name, {})) * YEAR_DAYS - row.draw("birthday", 0, YEAR_DAYS)
-    if role in ("later", "next") and re.search(_PAST_STATUS, str(row.get(row.kind.status)).lower()):
+    if role in ("later", "next") and re.search(_PAST_STATUS, row.state()):
         low, high = -MONTH_DAYS, -1
     elif person and name.startswith("start") and stage != "ahead":
         low, high = _PAST_DAYS
@@ -5649,7 +5900,7 @@ def _derive_number(row: _Row, name: str) -> int | None:
     from datetime import datetime
 
     kind, find = row.kind.fields[name]["type"], row.kind.find
-    status = str(row.get(row.kind.status)).lower()
+    status = row.state()
     whole = next((find(whole, kind) for part, whole in _PARTS if re.search(part, name)), name)
     lower = find("^" + re.sub("(to|max)$", "(from|min)$", name), kind)
     if whole not in ("", name):

@@ -100,6 +100,26 @@ RECORDS = {  # brief; records that must be there; words that must not be
         ["supplier", "system"]),
     "a team that schedules is no plural": (
         "A small team schedules inspections.", ["inspection"], ["team schedule", "schedule"]),
+    "an unknown verb after its subject is no record": (
+        "She pencils the appointment in. A probe reveals a leak.", ["appointment", "leak"], ["pencil",
+        "probe reveal"]),
+    "the club votes: a verb at the end of its clause, and a record": (
+        "A member proposes a book, the club votes, and the host sets a date.", ["book", "vote"],
+        ["club vote"]),
+    "what exists already is out": (
+        "We already have a webshop. Clerks record permits.", ["permit"], ["webshop"]),
+    "what is left alone is out": (
+        "Nurses note visits. Invoices live in the old package, so leave those alone.", ["visit"],
+        ["invoice"]),
+    "a question put off is out": (
+        "- vessels\n- berths\n- mooring fees? maybe later", ["vessel", "berth"], ["mooring fee", "fee"]),
+    "a tool that somebody wants is the product": (
+        "I want a tool where cleaners see rooms.", ["room"], ["tool"]),
+    "comparatives are nobody": (
+        "Clerks answer messages older than a day, however much shorter than others.", ["message"], ["older",
+        "shorter"]),
+    "a rota implies shifts and people": (
+        "Rota", ["shift", "employee"], ["rota"]),
     "a meter reading brings its meter": (
         "Record meter readings.", ["meter reading", "meter"], []),
 }
@@ -113,6 +133,12 @@ ROLES = {
     "somebody the brief describes": ("Each call goes to a locksmith, who records the parts.", ["locksmith"]),
     "an unknown deed of known people": ("Librarians chase overdue loans.", ["librarian"]),
     "whom something is grouped by": ("appointments per therapist", ["therapist"]),
+    "somebody whose noun does not end like a person": ("The concierge extends the loan.", ["concierge"]),
+    "hands": ("Stable hands feed and groom horses.", ["stable hand"]),
+    "a team that acts": ("A repair crew closes faults.", ["crew member"]),
+    "a subject with more behind it": ("The porter on duty approves transfers.", ["porter"]),
+    "two of one kind": ("Nurses see shifts. The head nurse approves swaps.", ["nurse", "head nurse"]),
+    "one named in short and in full": ("The ward clerk files forms; a list per clerk.", ["ward clerk"]),
     "somebody enabled": ("A tool enabling harbour masters to register vessels.", ["harbour master"]),
 }
 # fmt: on
@@ -136,6 +162,29 @@ def test_not_students_limits_the_role_and_nothing_else():
     ).blueprints[0]
     assert names(blueprint["roles"]) == ["warden"]
     assert {"lease", "room offer"} <= set(names(blueprint["entities"]))
+
+
+def test_whoever_may_only_see_something_sees_its_screens_only():
+    brief = "Members place orders. The treasurer may only see payments. Packers see packing lists."
+    for blueprint in draft(brief).blueprints:
+        roles = {role["label"]: role for role in blueprint["roles"]}
+        screens = {screen["id"]: screen for screen in blueprint["screens"]}
+        assert {screens[name]["entity"] for name in roles["Treasurer"]["screens"]} == {"payment"}
+        assert roles["Treasurer"]["rights"] == []
+        assert "screens" not in roles["Member"]
+        assert "screens" not in roles["Packer"]
+
+
+def test_a_flow_ends_at_a_record_where_the_brief_counts_them():
+    steps = [
+        flow["steps"] for flow in draft("Clerks inspect 3 depots. They file forms.", 1).blueprints[0]["flows"]
+    ]
+    assert {"record": "depot-1"}.items() <= steps[0][-1].items()
+
+
+def test_the_teller_of_a_user_story_does_what_it_tells():
+    flows = draft("As a tenant I want to report faults.", 1).blueprints[0]["flows"]
+    assert flows[0]["steps"][0]["screen"] == "fault_list"
 
 
 def test_what_is_left_out_is_told_with_its_reason():
@@ -283,6 +332,12 @@ TITLES = {
         "leave-planner"),
     "a heading": ("# Clinic recalls\n- patients", "Clinic recalls", "clinic-recalls"),
     "else the records": ("Clerks record permits and book visits.", "Permits & visits", "permits-visits"),
+    "one record of another": ("Volunteers lend tools to members.", "Tool loans", "tool-loans"),
+    "a heading that every brief has": ("## Goal\nClerks record permits.", "Permits", "permits"),
+    "a slug of whole words": ("Clerks record swimming badges, harbour mooring fees and shelter keys.",
+        "Swimming badges & harbour mooring fees", "swimming-badges-harbour-mooring-fees"),
+    "a slug that would be cut in a word": ("Neighbourhood lending libraries and seed exchange: loans",
+        "Neighbourhood lending libraries and seed exchange", "neighbourhood-lending-libraries-and-seed"),
     "accents leave the slug": ("Café Zoë: orders", "Café Zoë", "cafe-zoe"),
     "nothing left for a slug": ("予約、備品", "予約 & 備品", "prototype"),
 }
@@ -329,6 +384,50 @@ def test_other_languages(brief, lang, direction, wanted, unwanted, roles):
     assert set(wanted) <= set(found)
     assert not set(unwanted) & set(found)
     assert set(roles) <= set(names(blueprint["roles"]))
+
+
+# fmt: off
+WORDS = {
+    "Spanish": ("Los clientes piden citas.", "cita", {"Referencia", "Estado", "Cliente"}, "Confirmado"),
+    "French": ("Les bénévoles notent les prêts.", "prêt", {"Objet", "Statut", "Rendu le"}, "Rendu"),
+    "German": ("Mieter melden Schäden.", "schaden", {"Titel", "Status", "Schwere", "Fällig am"}, "Offen"),
+    "Portuguese": ("O cliente aprova orçamentos.", "orçamento", {"Número", "Situação", "Total"}, "Rascunho"),
+}
+# fmt: on
+
+
+@pytest.mark.parametrize("brief, label, labels, state", WORDS.values(), ids=WORDS)
+def test_fields_and_states_speak_the_brief_s_language(brief, label, labels, state):
+    found = fields(entity(brief, label))
+    assert labels <= {field["label"] for field in found.values()}
+    assert state in found["status"]["values"]
+
+
+def test_a_state_in_another_language_means_what_the_english_one_means():
+    for kind in {id(kind): kind for kind in p.archetypes().values()}.values():
+        for lang in ("es", "fr", "de", "pt"):
+            values = [p.terms()[lang].get(value.lower(), "") for value in kind.status]
+            if values and all(values) and len(set(values)) == len(values):
+                stages = [stage.name for stage in p._read_stages(kind.status)]
+                assert [stage.name for stage in p._read_stages(values)] == stages, (kind.name, lang)
+
+
+# fmt: off
+TAGS = {  # one word each time that reads as a verb or as a noun
+    "Spanish": ("es", "Los socios eligen cestas", "N V N"), "a singular": ("es", "El guarda cierra los pozos",
+        "N V N"),
+    "an adjective": ("es", "Cestas grandes y cajas pequeñas", "N A N A"),
+    "German": ("de", "Gärtner gießen große Beete", "N V A N"),
+    "the verb at the end": ("de", "Die Gruppe möchte Beete gießen", "N N G"),
+    "French": ("fr", "Les grutiers déplacent des poutres", "N V N"),
+    "Portuguese": ("pt", "Zeladores trocam lâmpadas queimadas", "N V N A"),
+}
+# fmt: on
+
+
+@pytest.mark.parametrize("lang, text, tags", TAGS.values(), ids=TAGS)
+def test_parts_of_speech_in_other_languages(lang, text, tags):
+    assert [t.tag for t in p._foreign_tokens(text, lang) if t.tag in "NVJAG"] == tags.split()
 
 
 # --- any text at all ----------------------------------------------------------------------------------------

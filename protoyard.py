@@ -10885,6 +10885,9 @@ _MANIFEST = _manifest_part(
 
 def check_manifest(value: Any) -> list[Problem]:
     """Every problem of a parsed manifest: its schema's, then those of letters and revision numbers."""
+    made_by = value.get("prototype") if isinstance(value, dict) else None
+    if type_name(made_by) == "integer" and made_by > 1:
+        return [Problem("/prototype", f"is {made_by}: written by a newer Protoyard, which can read it")]
     problems = check_schema(value, _MANIFEST)
     if problems:
         return problems

@@ -496,6 +496,8 @@ DAMAGES = [
      [(f"{D}/prototype.json", "", "missing")], []),
     ("the manifest is no JSON", lambda demo: (demo / "prototype.json").write_text("nonsense"),
      [(f"{D}/prototype.json", "", "invalid_manifest")], []),
+    ("a manifest of a newer version", lambda demo: (demo / "prototype.json").write_text('{"prototype": 2}'),
+     [(f"{D}/prototype.json", "/prototype", "invalid_manifest")], []),
     ("the manifest lacks a member", in_json("prototype.json", drop_variants),
      [(f"{D}/prototype.json", "/variants", "invalid_manifest")], []),
     ("the manifest has a made-up digest",

@@ -54,6 +54,8 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
 from operator import itemgetter
 
 TYPE_CHECKING = False  # typing costs a tenth of a start and is needed by type checkers only
@@ -81,13 +83,19 @@ class Row(tuple):
 
     def __new__(cls, *values: Any, **named: Any) -> Row:
         """TypeError when a member is missing, unknown or there twice."""
-        rest = cls._fields[len(values) :]
-        if named or rest:
-            given = {**cls._defaults, **named}
-            values += tuple(given[name] for name in rest if name in given)
-        if len(values) != len(cls._fields) or not named.keys() <= set(rest):
-            raise TypeError(f"{cls.__name__} has the members {', '.join(cls._fields)}")
+        if named or len(values) != len(cls._fields):
+            values = cls._complete(values, named)
         return tuple.__new__(cls, values)
+
+    @classmethod
+    def _complete(cls, values: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """All values in order, from those given in order, by name and by default."""
+        rest = cls._fields[len(values) :]
+        given = {**cls._defaults, **named}
+        found = values + tuple(given[name] for name in rest if name in given)
+        if len(found) != len(cls._fields) or not named.keys() <= set(rest):
+            raise TypeError(f"{cls.__name__} has the members {', '.join(cls._fields)}")
+        return found
 
     def _replace(self, **named: Any) -> Any:
         """The same row with other values for some members."""
@@ -151,6 +159,7 @@ LIST_TTL_MS = 3_600_000
 DESCRIPTION_MAX_CHARS = 1000
 INSTRUCTIONS_MAX_CHARS = 1500
 PROBLEMS_SHOWN = 20
+SHOWN_TEXT_CHARS = 2000  # of a problem: twenty of them stay under what hosts cut
 
 # Children (WIRE §7): SIGTERM, then SIGKILL this much later.
 KILL_GRACE_SECONDS = 1.0
@@ -196,6 +205,9 @@ LOCK_POLL_SECONDS = 0.05
 STAGING_SALT_BYTES = 8
 FILE_MODE = 0o666  # less the umask
 
+# The page that compares variants: pieces of content in the sketch of a first screen.
+SKETCH_PIECES = 6
+
 # Names on disk (TOOLS §2).
 PROTOTYPES_DIR = "prototypes"
 STATE_DIR = ".protoyard"
@@ -216,12 +228,17 @@ PAGE_MAX_BYTES = 8 * MIB  # a blueprint at its limit, escaped, and the runtime
 # Operations (TOOLS §1).
 BRIEF_MAX_CHARS = 4000
 PATCH_MAX_CHARS = 200_000
+PATCH_LOAD_MAX_BYTES = 4 * MIB  # copied and moved by one patch: twice the largest blueprint
 SEED_MAX = 2**31 - 1
 VARIANT_LETTERS = "abcdef"
 VARIANTS_DEFAULT = 3
 LIST_LIMIT_MAX = 200
 LIST_LIMIT_DEFAULT = 50
 RECORDS_SHOWN = 3
+# The steps of the longer operations, whose number is the total that progress tells.
+QUICK_STEPS = ("draft", "render", "lock", "store", "gallery")
+ITERATE_STEPS = ("commit", "refresh")
+PROMOTE_STEPS = ("check", "stage", "rename", "install", "record")
 SHOWN_VALUE_CHARS = 80
 # On the command line, work that takes longer shows its steps.
 PROGRESS_AFTER_SECONDS = 1.0
@@ -776,6 +793,12 @@ def clean(value: Any) -> Any:
     return _clean_members(value) if isinstance(value, dict) else value
 
 
+def shorten(text: str) -> str:
+    """A text as a message shows it: of one over SHOWN_TEXT_CHARS the beginning and the end."""
+    half = SHOWN_TEXT_CHARS // 2
+    return text if len(text) <= SHOWN_TEXT_CHARS else f"{text[:half]}…{text[-half:]}"
+
+
 def nearest(name: str, choices: Iterable[Any]) -> str | None:
     """The one of `choices` that was probably meant ("did you mean …?"), or None when none is close."""
     from difflib import get_close_matches
@@ -855,11 +878,13 @@ def _check_members(value: dict[str, Any], schema: Mapping[str, Any], pointer: st
     for name in schema.get("required", ()):
         if name not in value:
             yield Problem(render_pointer(pointer, name), "is required")
+    unknown = 0
     for name, member in value.items():
         if name in known or isinstance(rest, dict):
             yield from check_schema(member, known.get(name, rest), render_pointer(pointer, name))
         elif rest is False:
-            guess = nearest(name, known)
+            unknown += 1  # a guess costs more than all the rest: only where it can be shown
+            guess = nearest(name, known) if unknown <= PROBLEMS_SHOWN else None
             known_names = f'did you mean "{guess}"?' if guess else f"known are: {', '.join(known) or 'none'}"
             yield Problem(render_pointer(pointer, name), f"is not a known field; {known_names}")
 
@@ -898,7 +923,7 @@ def check_schema(value: Any, schema: Mapping[str, Any], pointer: str = "") -> li
 
 def describe_problems(problems: Sequence[Problem]) -> str:
     """All problems in one message: `pointer: what`, the first PROBLEMS_SHOWN of them, then how many more."""
-    shown = [f"{problem.pointer or '/'}: {problem.message}" for problem in problems[:PROBLEMS_SHOWN]]
+    shown = [shorten(f"{problem.pointer or '/'}: {problem.message}") for problem in problems[:PROBLEMS_SHOWN]]
     more = len(problems) - len(shown)
     return "; ".join(shown) + (f"; and {more} more" if more else "")
 
@@ -964,6 +989,7 @@ class Call:
         self._token = threading.Event()
         self._reasons: list[str] = []  # the first one counts; appending is atomic
         self._steps = 0
+        self.planned = 0  # how many steps there will be, as far as is known
         self.children: list[Child] = []
         self.current_step = ""
 
@@ -983,12 +1009,14 @@ class Call:
     def step(self, name: str, done: float = 0, total: float = 0) -> None:
         """Name the step that begins now: a cancellation point, reported as progress.
 
-        Without a `total` the steps are counted; an operation numbers all of its steps or none.
+        Without a `total` the steps are counted and `planned` is the total, as far as one was planned; an
+        operation numbers all of its steps or none.
         """
         self.check()
         self.current_step = name
         self._steps += 1
-        self.progress(done if total else self._steps, total or None, name)
+        counted = max(self.planned, self._steps) if self.planned else None
+        self.progress(done if total else self._steps, total or counted, name)
 
     def progress(self, done: float, total: float | None, message: str) -> None:
         """Report progress to whoever asked for it, who also keeps it increasing and rare enough."""
@@ -1100,8 +1128,9 @@ class Child:
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        # What a child that has ended leaves running gets no time of grace.
-        _stop_children([self], KILL_GRACE_SECONDS if self.process.poll() is None else 0)
+        # What a child that has ended by itself leaves running gets no time of grace.
+        is_ended = raised[:1] == (None,) and self.process.poll() is not None
+        _stop_children([self], 0 if is_ended else KILL_GRACE_SECONDS)
         self._call.children.remove(self)
         for pipe in self._pipes:
             os.close(pipe)
@@ -1331,10 +1360,12 @@ def _stop_children(children: Sequence[Child], grace_seconds: float = KILL_GRACE_
     asked: set[int] = set()
     kill_at = time.monotonic() + grace_seconds
     targets = _targets(children) if children else set()
-    while targets and time.monotonic() < kill_at + DEATH_WAIT_SECONDS:
-        if time.monotonic() < kill_at:
+    late = 0.0
+    while targets and late < DEATH_WAIT_SECONDS:
+        late = time.monotonic() - kill_at
+        if late < 0:
             _signal(targets - asked, signal.SIGTERM)
-        else:
+        else:  # once at least, however long a look at a busy machine's processes takes
             _signal(targets, signal.SIGKILL)
         asked |= targets
         time.sleep(CHILD_LOOK_SECONDS)
@@ -1828,9 +1859,10 @@ class Workspace:
 
     def read_bytes(self, path: str, *, max_bytes: int) -> bytes:
         """A regular file's content; else `unsafe_path`; over `max_bytes` it is `invalid_arguments`."""
-        name = _last_part(path)
+        name = _last_part(path) or "."
         with _Disk("reading", path), self._parent(path) as folder:
-            _check_regular(folder.status(name), path)  # before it is opened: that alone can set a device off
+            # Before it is opened: that alone can set a device off.
+            _check_regular(folder.status(name), path or "the workspace")
             with os.fdopen(os.open(folder.at(name), _READ_FLAGS, dir_fd=folder.fd), "rb") as file:
                 _check_regular(os.fstat(file.fileno()), path)
                 self._check_opened(file.fileno(), path)
@@ -2507,11 +2539,14 @@ def apply_patch(document: Any, patch: list[Any] | dict[str, Any]) -> Any:
     box = {
         "": _copied(document)
     }  # the document is the one member, so that its root can be replaced like any other
+    load = 0
     for number, operation in enumerate(patch):
         try:
-            _apply_operation(box, operation)
+            load += _apply_operation(box, operation)
+            if load > PATCH_LOAD_MAX_BYTES:
+                raise _PatchFault(f"up to here more than {PATCH_LOAD_MAX_BYTES:,} bytes are copied and moved")
         except _PatchFault as fault:
-            raise Failure("invalid_patch", f"/{number}: {fault}; nothing was changed") from None
+            raise Failure("invalid_patch", f"/{number}: {shorten(str(fault))}; nothing was changed") from None
     return box[""]
 
 
@@ -2647,7 +2682,22 @@ _PATCH_OPERATIONS: Mapping[str, tuple[str | None, Callable[..., Any]]] = {
 # fmt: on
 
 
-def _apply_operation(box: dict[str, Any], operation: Any) -> None:
+def _height(value: Any) -> int:
+    """How many levels a value has; a scalar has none."""
+    inner = value.values() if isinstance(value, dict) else value
+    return 1 + max(map(_height, inner), default=0) if isinstance(value, (dict, list)) else 0
+
+
+def _weigh(box: dict[str, Any], operation: Mapping[str, Any], member: str) -> int:
+    """The bytes that an operation takes from elsewhere; a fault when it would build too deep a document."""
+    value = _get(box, operation["from"]) if member == "from" else operation["value"]
+    if operation["path"].count("/") + _height(value) > JSON_DEPTH_MAX:
+        raise _PatchFault(f"{operation['path']} would be nested deeper than {JSON_DEPTH_MAX} levels")
+    return json_bytes(value) if member == "from" else 0
+
+
+def _apply_operation(box: dict[str, Any], operation: Any) -> int:
+    """Apply one operation; returns what it copied or moved, in bytes."""
     if not isinstance(operation, dict):
         raise _PatchFault(f"an operation is an object, not {type_name(operation)}")
     name = operation.get("op")
@@ -2660,9 +2710,11 @@ def _apply_operation(box: dict[str, Any], operation: Any) -> None:
     if member == "value" and "value" not in operation:
         raise _PatchFault(f"{name} needs a value")
     try:
+        load = _weigh(box, operation, member) if member and name != "test" else 0
         action(box, operation["path"], *([operation[member]] if member else []))
     except ValueError as error:
         raise _PatchFault(str(error)) from None
+    return load
 
 
 # --- differences --------------------------------------------------------------------------------
@@ -6081,18 +6133,18 @@ def fill_records(blueprint: dict[str, Any]) -> tuple[dict[str, Any], int]:
 # ======================================================================
 # §11 page: style, runtime and markup; blueprint to one self-contained page
 # ======================================================================
-# Rules: uses §01, §03, §07; pure. CSS, JS, words and drawings are assets: raw text at column 0, nothing filled in.
-# A blueprint reaches the page through one JSON block only, in which no character can end the block; the runtime
-# makes elements and text nodes, never markup. PAGE_JS_PARTS holds function declarations only: the page joins the
-# parts in one wrapper, and what they share is the wrapper's `app`.
+# Rules: uses §01, §03, §07; pure. CSS, JS, words and drawings are assets: raw text at column 0, with nothing
+# filled in. A blueprint reaches the page through one JSON block only, in which no character can end the
+# block; the runtime makes elements and text nodes, never markup. PAGE_JS_PARTS holds function declarations
+# only: the page joins the parts in one wrapper, and what they share is the wrapper's `app`.
 
 PAGE_HTML = r"""<!doctype html>
 <html lang="$lang" dir="$dir" data-palette="$palette" data-mode="$mode">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '$style_hash'; script-src '$script_hash'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '$style_hash';
+ script-src '$script_hash'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="Protoyard">
 <title>$title</title>
 <style>$style</style>
 </head>
@@ -6109,14 +6161,15 @@ SHELF_HTML = r"""<!doctype html>
 <html lang="en" data-palette="$palette">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '$style_hash'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '$style_hash';
+ base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="Protoyard">
 <title>$title</title>
 <style>$style</style>
 </head>
 <body>
-<header class="shelf-bar"><p class="mark"><span class="mark-sign" aria-hidden="true"></span>Prototype · fictional data</p></header>
+<header class="shelf-bar"><p class="mark">Prototype · fictional data</p></header>
 <main class="shelf">
 $body
 </main>
@@ -6134,11 +6187,10 @@ TOKENS_CSS = r"""
   --info: light-dark(#035181, #aad7fe); --info-soft: light-dark(#e3f1fe, #183043);
   --c1: light-dark(#14938d, #4ab9b2); --c2: light-dark(#b17000, #d8953d); --c3: light-dark(#8d6cc2, #b191ea);
   --c4: light-dark(#c95368, #f3798b); --c5: light-dark(#688e3b, #8cb460);
-  --font: -apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Noto Sans", Ubuntu, "Helvetica Neue",
-    Arial, sans-serif;
+  --font: -apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Noto Sans", Ubuntu, Arial, sans-serif;
   --head: var(--font); --weight: 650;
   --xs: .75rem; --s: .8125rem; --m: .9375rem; --l: 1.0625rem; --xl: 1.25rem; --xxl: 1.75rem;
-  --rule: 1px solid var(--line); --r: 8px; --r-s: 6px; --r-l: 12px; --round: 99px;
+  --bar: 2.5rem; --rule: 1px solid var(--line); --r: 8px; --r-s: 6px; --r-l: 12px; --round: 99px;
   --control: 2.375rem; --row: .5625rem; --pad: 1.25rem; --gap: 1.25rem;
   --lift: 0 8px 28px rgb(0 0 0 / .16), 0 1px 4px rgb(0 0 0 / .1);
 }
@@ -6165,7 +6217,7 @@ a { color: var(--accent-ink); text-underline-offset: .2em; text-decoration-thick
 .clip { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 """
 
-# Corners and densities that differ from the usual ones, families of colours, layouts: a page carries its own only.
+# Corners and densities other than the usual ones, families of colours, layouts: a page carries its own only.
 THEME_CSS: Mapping[str, str] = {
     "sharp": r"""
 :root { --r: 2px; --r-s: 2px; --r-l: 3px; --round: 2px; }
@@ -6273,8 +6325,8 @@ LAYOUT_CSS: Mapping[str, str] = {
 @media (min-width: 45.01rem) {
   .frame { grid-template-columns: 15.5rem minmax(0, 1fr); }
   .top {
-    position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); display: flex; flex-direction: column;
-    gap: 1.5rem; padding: 1.5rem .75rem 1rem; overflow: auto;
+    position: sticky; top: var(--bar); height: calc(100vh - var(--bar)); display: flex;
+    flex-direction: column; gap: 1.5rem; padding: 1.5rem .75rem 1rem; overflow: auto;
   }
   .top-row { padding-inline: .5rem; }
   .who { margin-top: auto; padding: .75rem .5rem 0; border-top: 1px solid var(--nav-on); }
@@ -6284,7 +6336,9 @@ LAYOUT_CSS: Mapping[str, str] = {
 /* On a narrow screen the menu of a side bar or a top bar folds away. */
 @media (max-width: 45rem) {
   .top { padding: .5rem 1rem; }
-  .button.menu-toggle { display: inline-flex !important; color: inherit !important; }
+  .button.menu-toggle {
+    display: inline-flex !important; color: inherit !important; background: none !important;
+  }
   html:not(.nav-open) :is(.top nav, .who) { display: none; }
   .top nav { padding-block: .5rem; }
 }
@@ -6314,7 +6368,9 @@ h1 { font-size: 2.125rem; letter-spacing: -.02em; }
 /* On a narrow screen the menu of a side bar or a top bar folds away. */
 @media (max-width: 45rem) {
   .top { padding: .5rem 1rem; }
-  .button.menu-toggle { display: inline-flex !important; color: inherit !important; }
+  .button.menu-toggle {
+    display: inline-flex !important; color: inherit !important; background: none !important;
+  }
   html:not(.nav-open) :is(.top nav, .who) { display: none; }
   .top nav { padding-block: .5rem; }
 }
@@ -6333,9 +6389,9 @@ h1 { font-size: 2.125rem; font-weight: 750; letter-spacing: -.025em; }
 @media (min-width: 45.01rem) {
   .frame { grid-template-columns: 6.25rem minmax(0, 1fr); }
   .top {
-    position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); display: flex; flex-direction: column;
-    align-items: center; gap: 1.5rem; padding: 1rem .5rem; background: var(--nav); color: var(--nav-ink);
-    overflow: auto;
+    position: sticky; top: var(--bar); height: calc(100vh - var(--bar)); display: flex;
+    flex-direction: column; align-items: center; gap: 1.5rem; padding: 1rem .5rem; background: var(--nav);
+    color: var(--nav-ink); overflow: auto;
   }
   .top ul { display: grid; gap: .375rem; width: 5.25rem; }
   .brand > :last-child, .who > :last-child { position: absolute; clip-path: inset(50%); }
@@ -6358,7 +6414,7 @@ h1 { font-size: 2.125rem; font-weight: 750; letter-spacing: -.025em; }
   .nav-item > span:not(.nav-count) {
     max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
   }
-  .who .sub { display: none; }
+  .who > :last-child { display: none; }
   .create {
     position: fixed; z-index: 24; bottom: 5rem; inset-inline-end: 1rem; min-height: 3.25rem;
     border-radius: 99px; box-shadow: var(--lift);
@@ -6386,14 +6442,13 @@ PAGE_CSS = r"""
   border: 1px solid #7b828e; border-radius: 5px;
 }
 .review select { max-width: 11rem; }
-.review .button:hover:enabled { background: #3f434c; }
-.review :focus-visible { outline-color: #ffc940; }
 .review .strong, .flow [aria-current] {
-  background: #ffc940 !important; border-color: #ffc940; color: #16181c !important; font-weight: 700;
+  background: #ffc940 !important; color: #16181c !important; font-weight: 700;
 }
 .button:is(.review-toggle, .menu-toggle) { display: none; }
 .flow { background: #22252b; }
 .flow[hidden] { display: none; }
+:root:has(.flow:not([hidden])) { --bar: 5.125rem; }
 .flow b { color: #ffc940; }
 .flow ol { display: flex; flex-wrap: wrap; gap: .5rem; }
 .flow ol a {
@@ -6495,7 +6550,7 @@ summary { cursor: pointer; }
 .menu-item:hover, .menu-item:focus-visible { background: var(--accent-soft); }
 
 /* Frame: the bar of the product and the screen. */
-.frame { display: grid; min-height: calc(100vh - 2.5rem); }
+.frame { display: grid; min-height: calc(100vh - var(--bar)); }
 main { min-width: 0; }
 .screen { max-width: 82rem; margin-inline: auto; padding: 2rem clamp(1rem, 3vw, 2.5rem) 3rem; }
 .with-side { display: grid; grid-template-columns: minmax(0, 1fr) minmax(20rem, 27rem); }
@@ -6546,8 +6601,8 @@ h1 { font-size: var(--xxl); letter-spacing: -.015em; }
 }
 .to-end .filter-box { inset-inline: auto 0; }
 .count {
-  padding-inline: .4375rem; border-radius: var(--round); background: var(--sunken); color: var(--muted);
-  font: 600 var(--xs)/1.375rem var(--font);
+  white-space: nowrap; padding-inline: .4375rem; border-radius: var(--round); background: var(--sunken);
+  color: var(--muted); font: 600 var(--xs)/1.375rem var(--font);
 }
 .count:empty { display: none; }
 .filter .count { background: var(--accent); color: var(--on-accent); }
@@ -6607,7 +6662,7 @@ a.title:hover, .more:hover, .back:hover { color: var(--accent-ink); text-decorat
 .row-facts { display: flex; flex-wrap: wrap; align-items: center; gap: .375rem .75rem; }
 .when { flex: 0 0 5rem; }
 .wide, .board, .inbox > ul, .filter-box { overflow: auto; position: relative; }
-.table { width: 100%; border-collapse: collapse; font-size: var(--s); }
+.table { width: 100%; overflow-wrap: break-word; border-collapse: collapse; font-size: var(--s); }
 .table :is(th, td) {
   padding: var(--row) .75rem; text-align: start; border-bottom: var(--rule); font-weight: inherit;
 }
@@ -6662,7 +6717,6 @@ a.title:hover, .more:hover, .back:hover { color: var(--accent-ink); text-decorat
   display: grid; justify-items: center; gap: .75rem; padding: 3rem 1rem; text-align: center;
   border: 1px dashed var(--edge); border-radius: var(--r-l);
 }
-.state h2 { font-size: var(--xl); }
 .state p { max-width: 44ch; }
 .state-art {
   --soft: var(--accent-soft); --tone: var(--accent-ink); display: grid; place-items: center; width: 4.5rem;
@@ -6686,9 +6740,9 @@ a.title:hover, .more:hover, .back:hover { color: var(--accent-ink); text-decorat
   display: flex; align-items: center; gap: .75rem; padding: .3125rem .5rem; padding-inline-start: 1rem;
   max-width: 40rem; background: #1b1d22; color: #f4f5f7; pointer-events: auto; font-size: var(--s);
 }
-.toast .button { color: #ffd769; background: none; border-color: transparent; min-height: 2rem; }
-.toast .button:hover { background: #3f434c; }
-.toast :focus-visible { outline-color: #ffd769; }
+.toast .button { color: #ffc940; background: none; border-color: transparent; min-height: 2rem; }
+:is(.review, .toast) .button:hover { background: #3f434c; }
+:is(.review, .toast) :focus-visible { outline-color: #ffc940; }
 
 /* Dashboard, charts, reports. */
 .tiles {
@@ -6701,9 +6755,10 @@ a.title:hover, .more:hover, .back:hover { color: var(--accent-ink); text-decorat
 .tile > b { font: var(--weight) 2rem/1.25 var(--head); letter-spacing: -.02em; }
 .tile .sub { display: flex; gap: .375rem; align-items: center; }
 .tile.bad > b { color: var(--bad); }
-.panels, .detail { display: grid; grid-template-columns: repeat(12, minmax(0, 1fr)); gap: var(--gap); }
-.panels > *, .detail > :first-child { grid-column: span 7; }
-.panels > :is(.donut, .bars), .detail > :last-child { grid-column: span 5; }
+.panels, .detail { display: flex; flex-wrap: wrap; gap: var(--gap); }
+.panels > *, .detail > * { flex: 7 1 min(30rem, 100%); min-width: 0; }
+.panels > :is(.donut, .bars), .detail > * + * { flex: 5 1 min(18rem, 100%); }
+.detail > :empty { display: none; }
 .detail > div, .report { display: grid; gap: var(--gap); align-content: start; }
 .clear { display: flex; gap: .5rem; align-items: center; color: var(--good); }
 div.bars { display: grid; gap: .5625rem; font-size: var(--s); }
@@ -6777,11 +6832,10 @@ div.trend {
 .ticket .button { width: 1.625rem; min-height: 1.625rem; }
 .ticket h3 { font: 600 var(--s)/1.35 var(--font); }
 .ticket .sub { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; }
-.ticket .card-foot { font-size: var(--xs); }
+.ticket .card-foot { flex-wrap: nowrap; font-size: var(--xs); }
 
 /* Calendar and timeline. */
 .period { justify-content: space-between; margin-bottom: .75rem; }
-.period h2 { font-size: var(--xl); }
 .month { width: 100%; table-layout: fixed; border-collapse: separate; border-spacing: 0; }
 .month th {
   padding: .5rem; font: 600 var(--xs) var(--font); color: var(--muted); text-align: start;
@@ -6867,12 +6921,12 @@ a.event:hover .clip { text-decoration: underline; }
 }
 .log { display: grid; gap: .5rem; font-size: var(--s); }
 .side {
-  position: sticky; top: 2.5rem; height: calc(100vh - 2.5rem); overflow: auto; background: var(--surface);
-  border-inline-start: var(--rule);
+  position: sticky; top: var(--bar); height: calc(100vh - var(--bar)); overflow: auto;
+  background: var(--surface); border-inline-start: var(--rule);
 }
 .quick { padding: 1rem 1.5rem 2rem; gap: 1rem; }
-.quick-bar > :first-child { flex: 1; }
-.quick h2 { font-size: var(--xl); }
+.quick-bar > :nth-child(2) { margin-inline-start: auto; }
+.quick h2, .state h2, .period h2 { font-size: var(--xl); }
 .quick .block { padding: 1rem 0 0; border: 0; box-shadow: none; border-top: var(--rule); border-radius: 0; }
 .quick .block h2 { font-size: var(--m); }
 dialog {
@@ -6933,7 +6987,6 @@ dialog .form-body { border: 0; padding: 0; }
 
 /* Narrow screens. */
 @media (max-width: 64rem) {
-  .panels > *, .detail > * { grid-column: 1 / -1 !important; }
   .button.review-toggle { display: inline-flex !important; }
   .review:not(.open) .review-controls { display: none; }
 }
@@ -6961,7 +7014,6 @@ dialog .form-body { border: 0; padding: 0; }
   }
 }
 @media (prefers-reduced-motion: no-preference) {
-  .button, .tile, .card, .ticket, .nav-item { transition: background-color .15s, border-color .15s; }
   .bone span { animation: pulse 1.6s ease-in-out infinite alternate; }
   @keyframes pulse { from { opacity: .5; } }
 }
@@ -6988,24 +7040,20 @@ SHELF_CSS = r"""
 /* The pages around prototypes: variants side by side, and the gallery. */
 .shelf-bar {
   position: sticky; top: 0; z-index: 3; padding: .5rem clamp(1rem, 4vw, 3rem); background: #16181c;
-  color: #f2f3f5; font-size: var(--t-xs);
+  color: #f2f3f5; font-size: var(--xs);
 }
-.mark { display: flex; align-items: center; gap: .5rem; font-weight: 600; min-height: 1.5rem; }
-.mark-sign {
-  width: .625rem; height: .625rem; border-radius: 2px; background: #ffc940; transform: rotate(45deg);
-}
-.shelf { max-width: 90rem; margin-inline: auto; padding: var(--s7) clamp(1rem, 4vw, 3rem); }
-.eyebrow { color: var(--accent-ink); font-size: var(--t-s); font-weight: 650; }
+.shelf { max-width: 90rem; margin-inline: auto; padding: 3rem clamp(1rem, 4vw, 3rem); }
+.eyebrow { color: var(--accent-ink); font-size: var(--s); font-weight: 650; }
 h1 { font-size: clamp(1.75rem, 4vw, 2.75rem); letter-spacing: -.02em; margin-block: .25rem .75rem; }
-.brief { max-width: 70ch; color: var(--muted); font-size: var(--t-l); }
+.brief { max-width: 70ch; color: var(--muted); font-size: var(--l); }
 .answers {
-  display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: 2rem;
-  margin-top: var(--s7);
+  display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); gap: 2rem;
+  margin-top: 3rem;
 }
-.answers > li { display: grid; }
+.answers > li { display: grid; grid-template-columns: minmax(0, 1fr); }
 .answer {
   display: flex; flex-direction: column; gap: 1rem; padding: 1.25rem; background: var(--surface);
-  border: 1px solid var(--line); border-radius: 14px; position: relative;
+  border: var(--rule); border-radius: 14px; position: relative;
 }
 .answer:hover { border-color: var(--accent); box-shadow: var(--lift); }
 .answer h2 { font-size: 1.25rem; line-height: 1.3; }
@@ -7014,34 +7062,34 @@ h1 { font-size: clamp(1.75rem, 4vw, 2.75rem); letter-spacing: -.02em; margin-blo
 .answer:hover h2 a { text-decoration: underline; text-decoration-color: var(--accent); }
 .answer h2 a:focus-visible { outline: none; }
 .answer h2 a:focus-visible::after { outline: 2px solid var(--accent-ink); outline-offset: 2px; }
-.letter { color: var(--accent-ink); font-size: var(--t-s); font-weight: 650; }
-.why, .cost { color: var(--muted); font-size: var(--t-s); }
+.letter { color: var(--accent-ink); font-size: var(--s); font-weight: 650; }
+.why, .cost { color: var(--muted); font-size: var(--s); }
 .cost b { color: var(--ink); font-weight: 600; }
 .axes {
   display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .75rem 1rem; margin-top: auto;
-  padding-top: 1rem; border-top: 1px solid var(--line); font-size: var(--t-s);
+  padding-top: 1rem; border-top: var(--rule); font-size: var(--s);
 }
-.axes dt { color: var(--muted); font-size: var(--t-xs); }
+.axes dt { color: var(--muted); font-size: var(--xs); }
 .axes dd { font-weight: 550; }
 .letters { display: flex; gap: .5rem; margin-top: auto; position: relative; z-index: 1; }
 .letters a {
   display: grid; place-items: center; min-width: 2rem; min-height: 2rem; border: 1px solid var(--edge);
-  border-radius: 8px; text-decoration: none; font-weight: 600; font-size: var(--t-s);
+  border-radius: 8px; text-decoration: none; font-weight: 600; font-size: var(--s);
 }
 .letters a:hover { background: var(--accent-soft); }
-.clip { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
-.home { display: inline-block; padding-block: .25rem; font-size: var(--t-s); }
+.lines { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
+.home { display: inline-block; padding-block: .25rem; font-size: var(--s); }
 /* A sketch of a variant's first screen: b is the menu, each i a piece of content. */
 .sketch {
   display: grid; grid-template: 1fr / 22% 1fr; height: 11rem; border-radius: 8px; overflow: hidden;
-  background: var(--bg); border: 1px solid var(--line);
+  background: var(--bg); border: var(--rule);
 }
 .sketch b { background: var(--nav); }
 .sketch[data-layout="topbar"] { grid-template: 18% 1fr / 1fr; }
 .sketch[data-layout="topbar"] b { background: var(--surface); border-bottom: 3px solid var(--accent); }
 .sketch[data-layout="tabs"] { grid-template: 1fr / 12% 1fr; }
 .sketch span { display: grid; gap: 6px; padding: 14px; grid-template: repeat(6, 1fr) / 1fr; }
-.sketch i { background: var(--surface); border: 1px solid var(--line); border-radius: 3px; }
+.sketch i { background: var(--surface); border: var(--rule); border-radius: 3px; }
 .sketch i:first-child { background: var(--accent); border-color: var(--accent); width: 40%; }
 .sketch[data-main="board"] span {
   grid-template: 12% repeat(2, 1fr) / repeat(3, 1fr); grid-auto-flow: column;
@@ -7095,17 +7143,16 @@ PAGE_WORDS = r"""
 "loading": "Loading", "error_title": "This could not be loaded",
 "error_text": "The connection was lost on the way. Nothing that you entered is gone.",
 "try_again": "Try again", "sort_by": "Sort by", "usual_order": "Usual order",
-"ascending": "{label}, ascending", "descending": "{label}, descending",
-"sort_hint": "The buttons in the column headings sort.", "pages": "Pages",
+"ascending": "{label}, ascending", "descending": "{label}, descending", "pages": "Pages",
 "page_of": "{from}–{to} of {all}", "previous": "Previous", "next": "Next", "view_all": "View all {count}",
 "unread": "{count} unread", "unread_mark": "unread", "choose_one": "Choose one on the list to read it",
 "mark_unread": "Mark as unread", "column": "{name}, {count}", "column_empty": "Nothing here",
 "move_card": "Move {title}", "moved": "{title} moved to {value}", "view": "View", "month": "Month",
 "week": "Week", "agenda": "Agenda", "earlier": "Earlier", "later": "Later", "more_events": "{count} more",
-"free": "Free", "all_day": "All day", "nothing_in": "Nothing in {range}",
+"all_day": "All day", "nothing_in": "Nothing in {range}",
 "nothing_in_hint": "Go earlier or later, or take a filter away.", "zoom": "Zoom", "two_weeks": "Two weeks",
 "quarter": "Quarter", "key_facts": "Key facts", "add": "Add", "history": "History",
-"no_history": "No changes in this session.", "not_there": "This {label} is not there",
+"not_there": "This {label} is not there",
 "not_there_hint": "It may have been deleted, or the link is from other data.",
 "refused": "Not for this role",
 "refused_hint": "{role} may not see or change this. Choose another role in the review bar.",
@@ -7138,7 +7185,7 @@ PAGE_WORDS = r"""
 "lead_date": "due|deadline|expir|until|renew|schedul|appoint|start|when"
 }
 }
-"""
+"""  # noqa: E501
 
 # Drawings on a grid of 24, stroked: first the names that a blueprint may use (ICONS), then the page's own.
 PAGE_ICONS = r"""
@@ -7182,7 +7229,7 @@ PAGE_ICONS = r"""
 "close": "M6 6l12 12M18 6L6 18", "next": "M9 5l7 7-7 7", "previous": "M15 5l-7 7 7 7",
 "down": "M6 9l6 6 6-6", "up": "M6 15l6-6 6 6", "sort": "M8 10l4-4 4 4M8 14l4 4 4-4",
 "menu": "M4 7h16M4 12h16M4 17h16", "more": "M4.5 12h1M11.5 12h1M18.5 12h1",
-"filter": "M4 6h16M7 12h10M10 18h4", "edit": "M4 20l1-4.5L16 4.5 19.5 8l-11 11ZM13.5 7L17 10.5",
+"edit": "M4 20l1-4.5L16 4.5 19.5 8l-11 11ZM13.5 7L17 10.5",
 "trash": "M5 7h14M9 7V4.5h6V7M7 7l1 13h8l1-13M10.5 11v5.5M13.5 11v5.5", "move": "M4 12h15M14 7l5 5-5 5",
 "download": "M12 4v11M7 10.5l5 5 5-5M5 20h14", "print": "M7 9V4h10v5M7 17H4V9h16v8h-3M7 14h10v6H7Z",
 "undo": "M8 5L4 9l4 4M4 9h10a5.5 5.5 0 0 1 0 11h-4", "alert": "M12 4l9 16H3ZM12 10v4.5M12 17v.01",
@@ -7194,17 +7241,18 @@ PAGE_ICONS = r"""
 "report": "M4 20h16M7 16v-5M12 16V5M17 16V8",
 "settings": "M4 7h9M17 7h3M15 9.5v-5M4 17h3M11 17h9M9 19.5v-5"
 }
-"""
+"""  # noqa: E501
 
 PAGE_JS_PARTS: Mapping[str, str] = {
     "dom": r"""
-// Elements are made here and nowhere else: text goes in as text, handlers as listeners, styles as properties.
-// `what` is a tag (else a span) with its classes, "p.note"; attributes may follow, then children. `mute` hides an
-// element from readers, `key` finds it again after it was drawn anew, `css` sets style properties.
+// Elements are made here and nowhere else: text goes in as text, handlers as listeners, styles as
+// properties. `what` is a tag (else a span) with its classes, "p.note"; attributes may follow, then
+// children. `mute` hides an element from readers, `key` finds it again after it was drawn anew, `css`
+// sets style properties.
 function el(what, ...rest) {
   const [tag, ...classes] = what.split(".");
   const node = document.createElement(tag || "span");
-  node.classList.add(...classes);
+  if (classes.length) node.className = classes.join(" ");
   return fill(node, rest);
 }
 
@@ -7219,12 +7267,12 @@ function fill(node, rest) {
 }
 
 function setAttributes(node, attrs) {
-  const properties = ["value", "checked", "disabled", "selected", "hidden", "open"];
+  const properties = ["value", "checked", "disabled", "selected"];
   for (const [name, value] of Object.entries(attrs)) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") node.addEventListener(name.slice(2), value);
     else if (name === "css") Object.entries(value).forEach(pair => node.style.setProperty(...pair));
-    else if (name === "class") node.classList.add(...value.split(" ").filter(Boolean));
+    else if (name === "class") value.split(" ").forEach(one => one && node.classList.add(one));
     else if (name === "key") node.dataset.key = value;
     else if (name === "mute") node.ariaHidden = "true";
     else if (properties.includes(name)) node[name] = value;
@@ -7252,7 +7300,7 @@ function button(text, act, { icon: name, label, kind = "", ...more } = {}) {
     ...more
   };
   const own = link ? { href: act } : { type: "button", onclick: act };
-  return el(link ? "a" : "button", { ...attrs, ...own }, name && icon(name), text && el("span", text));
+  return el(link ? "a" : "button", { ...own, ...attrs }, name && icon(name), text && el("span", text));
 }
 
 function byId(id) {
@@ -7270,8 +7318,9 @@ function say(text) {
   }, 30);
 }
 
-// A button with a menu behind it. `items` is a function, so that the menu knows the latest state; an item is
-// [text, icon, act, whether it is the current one]. Arrow keys move in the menu, Escape and Tab close it.
+// A button with a menu behind it. `items` is a function, so that the menu knows the latest state; an item
+// is [text, icon, act, whether it is the current one]. Arrow keys move in the menu, Escape and Tab close
+// it.
 function menuButton(label, items, { text, ...options }) {
   const opener = button(text, null, {
     label,
@@ -7316,7 +7365,7 @@ function openMenu(opener, items) {
     },
     rows
   );
-  (opener.closest("dialog") || document.body).append(menu);
+  opener.closest("dialog, main, header").append(menu);
   placeMenu(menu, opener.getBoundingClientRect(), menu.getBoundingClientRect());
   opener.setAttribute("aria-expanded", "true");
   app.menu = { menu, opener };
@@ -7400,7 +7449,8 @@ function t(key, values = {}) {
   );
 }
 
-// Intl objects are dear, so each is made once. A language tag that the browser refuses falls back to English.
+// Intl objects are dear, so each is made once. A language tag that the browser refuses falls back to
+// English.
 function intl(kind, options) {
   const key = kind + JSON.stringify(options);
   if (!app.formats.has(key)) {
@@ -7415,7 +7465,8 @@ function intl(kind, options) {
   return app.formats.get(key);
 }
 
-// Dates are text, as in the blueprint; they are reckoned and written in UTC, so that every place sees the same.
+// Dates are text, as in the blueprint; they are reckoned and written in UTC, so that every place sees the
+// same.
 function toDate(text) {
   return new Date(text.length > 10 ? text + "Z" : text + "T00:00Z");
 }
@@ -7705,7 +7756,7 @@ function urgency(record, field) {
   const due = new RegExp(t("due")).test(field.id);
   if (!due || !has(record, field) || isClosed(record)) return "";
   const setting = app.blueprint.settings.find(
-    one => one.type === "number" && /day|tag|jour|d\u00eda|dia|giorn/i.test(one.unit || "")
+    one => one.type === "number" && /^(day|tag|jour|d.a|giorn)/i.test(one.unit || "")
   );
   const days = daysBetween(app.today, get(record, field));
   return days < 0 ? "late" : days <= (setting ? app.settings.get(setting.id) : 3) ? "near" : "";
@@ -7770,10 +7821,6 @@ function may(right) {
   return !rights || rights.includes(right);
 }
 
-function menuScreens() {
-  return app.navigation.filter(maySee).map(id => app.screens.get(id));
-}
-
 // The screen of a type for an entity that the role may see; one of the menu first.
 function screenFor(entity, ...types) {
   const rank = screen => (app.navigation.includes(screen.id) ? 0 : 100) + types.indexOf(screen.type);
@@ -7799,7 +7846,8 @@ function nextStates({ field, value }) {
   ];
 }
 
-// A setting may watch a number of a record: "Cost limit" marks a "Cost" above it, "Low stock" a "Stock" below it.
+// A setting may watch a number of a record: "Cost limit" marks a "Cost" above it, "Low stock" a "Stock"
+// below it.
 function watchOf(field, value) {
   return app.blueprint.settings.find(setting => {
     const bound = app.settings.get(setting.id);
@@ -7811,7 +7859,9 @@ function watchOf(field, value) {
 }
 """,
     "store": r"""
-// The data: what the blueprint brought, changed in memory and kept in the browser's storage where that is allowed.
+// The data: what the blueprint brought, changed in memory and kept in the browser's storage where that is
+// allowed. listRecords, getRecord, saveRecord and removeRecord are the whole interface: a real back end
+// can stand in.
 function loadData() {
   const kept = storage("getItem") || {};
   const saved = new Map(kept.data);
@@ -7926,11 +7976,8 @@ function changeField(record, field, value) {
 }
 """,
     "route": r"""
-// The address: #/screen/record?role=... What a reviewer chose travels along, the rest belongs to the screen.
-function reviewParams() {
-  return ["role", "flow", "step", "state", "mode"];
-}
-
+// The address: #/screen/record?role=... What a reviewer chose travels along, the rest belongs to the
+// screen.
 function readRoute() {
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
   const [screen, record] = path.split("/").map(decode);
@@ -7977,7 +8024,7 @@ function address(screen, record, params) {
 
 // The address of a screen, with what the reviewer chose and with `local`.
 function hrefTo(screen, record = "", local = {}) {
-  const kept = [...app.route.params].filter(([name]) => reviewParams().includes(name));
+  const kept = [...app.route.params].filter(([name]) => /^(role|flow|step|state|mode)$/.test(name));
   return address(screen, record, changedParams(kept, local));
 }
 
@@ -8168,7 +8215,8 @@ function factList(record, fields, kind = "facts") {
   );
 }
 
-// One line for a record: something before it, its name with a second line, its status, what else and its menu.
+// One line for a record: something before it, its name with a second line, its status, what else and its
+// menu.
 function rowOf(record, { before, sub, facts, menu } = {}) {
   return el(
     "li.row",
@@ -8420,7 +8468,6 @@ function toolbar(screen, entity, update, extras) {
         value: param("q"),
         placeholder: label,
         "aria-label": label,
-        autocomplete: "off",
         oninput
       })
     ),
@@ -8606,13 +8653,13 @@ function isRight(field) {
 }
 
 function recordTable(screen, records, update) {
-  const room = Math.max(3, Math.floor((app.main.clientWidth - (param("open") ? 500 : 100)) / 128));
+  const room = Math.max(3, Math.floor((app.main.clientWidth - (param("open") ? 640 : 100)) / 128));
   const columns = columnsOf(screen).slice(0, room);
   return el(
     "div.wide",
     el(
       "table.table",
-      el("caption.sr-only", screen.title + ". " + t("sort_hint")),
+      el("caption.sr-only", screen.title),
       el(
         "thead",
         el(
@@ -9090,6 +9137,12 @@ function moveTo(record, date, day) {
   if (dayOf(record, date) !== day) changeField(record, date, day + get(record, date).slice(10));
 }
 
+// A bare number says little in a calendar: what it is about says more.
+function eventName(record) {
+  const title = titleOf(record);
+  return (/^[A-Z]{1,6}-[\d-]+$/.test(title) && subText(record, 1)) || title;
+}
+
 function eventLink(screen, record, who) {
   const date = dateOf(screen);
   const status = statusOf(record);
@@ -9104,7 +9157,7 @@ function eventLink(screen, record, who) {
       ...dragSource(record)
     },
     date.type === "datetime" && el("b", formatTime(get(record, date))),
-    el(".clip", titleOf(record)),
+    el(".clip", eventName(record)),
     person && el(".sub", textIn(record, person))
   );
 }
@@ -9304,7 +9357,7 @@ function statusTrack(record) {
   const status = statusOf(record);
   if (!status) return null;
   const main = status.field.values.filter(
-    (value, place) => value === status.value || !place || toneOf(status.field, value) !== "plain"
+    (value, place) => value === status.value || !place || !/plain|bad/.test(toneOf(status.field, value))
   );
   return block(
     status.field.label,
@@ -9367,23 +9420,34 @@ function relatedBlocks(record) {
     });
 }
 
+// What was done here, then the dates that lie behind.
 function historyBlock(record) {
-  const entries = app.log
-    .filter(([entity, id]) => entity === kindOf(record).id && id === record.id)
-    .slice(-8)
+  const { id, fields } = kindOf(record);
+  const done = app.log
+    .filter(([entity, one]) => entity === id && one === record.id)
+    .map(([, , text]) => text)
     .reverse();
-  return block(
-    t("history"),
-    entries.length
-      ? el(
-          "ol.log",
-          entries.map(([, , text]) => el("li", text))
-        )
-      : el("p.quiet", t("no_history"))
+  const past = fields.filter(
+    field => isDated(field) && has(record, field) && dayOf(record, field) <= app.today
+  );
+  const dates = past
+    .sort((a, b) => (dayOf(record, a) < dayOf(record, b) ? 1 : -1))
+    .map(field => field.label + " \u00b7 " + textIn(record, field));
+  const entries = [...done, ...dates].slice(0, 12);
+  return (
+    entries.length > 0 &&
+    block(
+      t("history"),
+      el(
+        "ol.log",
+        entries.map(text => el("li", text))
+      )
+    )
   );
 }
 
-// The same record beside the rows that it was opened from: in a panel, in a dialog, in an inbox with a way back.
+// The same record beside the rows that it was opened from: in a panel, in a dialog, in an inbox with a
+// way back.
 function quickView(record, back, more) {
   const page = screenFor(kindOf(record), "detail");
   const close = () => goTo(hrefWith({ open: "" }));
@@ -9407,7 +9471,8 @@ function quickView(record, back, more) {
 }
 """,
     "form": r"""
-// Forms: one page or step by step, with hints, checks, a summary of what is wrong, and a draft that survives leaving.
+// Forms: one page or step by step, with hints, checks, a summary of what is wrong, and a draft that
+// survives leaving.
 function formView(screen, entity) {
   const record = app.route.record ? getRecord(entity.id, app.route.record) : null;
   const list = listScreen(entity);
@@ -9718,18 +9783,16 @@ function checkField(field, raw, input) {
   return value > field.max ? t("too_big", { label, high: figure(field.max, field) }) : "";
 }
 
-// Numbers as people type them: the language's own decimal mark, or a point.
+// Numbers as people type them: with the language's own decimal mark or a point, with or without thousands.
 function toNumber(text) {
   const mark = intl("NumberFormat", {})
     .formatToParts(1.5)
     .find(part => part.type === "decimal").value;
   const bare = text.replace(/[\s\u00a0\u202f']/g, "");
-  const plain = /^-?\d+(\.\d{1,2})?$/.test(bare)
-    ? bare
-    : bare
-        .split(mark)
-        .map(part => part.replace(/[.,](?=\d{3})/g, ""))
-        .join(".");
+  const plain = bare
+    .split(mark)
+    .map(part => part.replace(/[.,](?=\d{3})/g, ""))
+    .join(".");
   return plain ? Number(plain) : NaN;
 }
 
@@ -10060,6 +10123,7 @@ function panelOf(widget) {
   const more =
     href &&
     widget.kind === "list" &&
+    records.length > 0 &&
     el("a.more", { href }, t("view_all", { count: records.length }), hidden(": " + widget.title));
   const date = leadDate(entity);
   const kind = widget.kind === "trend" && !date ? "bars" : widget.kind;
@@ -10095,17 +10159,13 @@ function attentionList(widget, entity, records) {
   const named = widget.filter && fieldOf(entity, widget.filter.field);
   const date = named && isDated(named) ? named : leadDate(entity);
   const person = ofType(entity, "person")[0];
-  const when = record =>
-    date &&
-    has(record, date) &&
-    el("time", { class: urgency(record, date) }, formatDistance(get(record, date)));
   return el(
     "ul",
     (date ? sortBy(records, date) : records).slice(0, 6).map(record =>
       rowOf(record, {
         before: person && has(record, person) && avatar(get(record, person)),
         sub: person ? textIn(record, person) : subText(record),
-        facts: when(record)
+        facts: date && view(record, date)
       })
     )
   );
@@ -10289,14 +10349,13 @@ function buildShell() {
   app.live = el("div.sr-only", { role: "status" });
   app.toasts = el("div.toasts", { role: "status" });
   app.main = el("main", { id: "main" });
-  app.nav = el("nav", { id: "menu", "aria-label": t("menu") });
+  app.nav = el("nav", { "aria-label": t("menu") });
   app.who = el("div.who");
   app.dialog = el("dialog", { "aria-labelledby": "quick-title", onclose: onDialogClose });
   app.toggle = button(t("menu"), () => openNav(app.toggle.getAttribute("aria-expanded") !== "true"), {
     kind: "quiet menu-toggle",
     icon: "menu",
-    "aria-expanded": "false",
-    "aria-controls": "menu"
+    "aria-expanded": "false"
   });
   app.brand = el(
     "a.brand",
@@ -10331,7 +10390,7 @@ function buildReview() {
       const open = app.review.classList.toggle("open");
       toggle.setAttribute("aria-expanded", String(open));
     },
-    { kind: "review-toggle", icon: "sliders", "aria-expanded": "false", "aria-controls": "review-controls" }
+    { kind: "review-toggle", icon: "sliders", "aria-expanded": "false" }
   );
   app.flow = el("div.flow");
   app.review = el(
@@ -10343,7 +10402,6 @@ function buildReview() {
       toggle,
       el(
         "div.review-controls",
-        { id: "review-controls" },
         roles.length > 0 && select("role", pairs(roles)),
         flows.length > 0 && select("flow", [["", t("no_flow")], ...pairs(flows)]),
         select("state", [
@@ -10464,13 +10522,18 @@ function screenIcon(screen) {
 }
 
 function drawMenu() {
-  const screens = menuScreens();
+  const screens = app.navigation.filter(maySee).map(id => app.screens.get(id));
   const here = app.screens.get(app.route.screen);
   const current =
     screens.find(screen => screen === here) ||
     screens.find(screen => here.entity && screen.entity === here.entity);
-  const most =
-    app.blueprint.theme.layout === "tabs" && app.narrow && screens.length > 5 ? 4 : screens.length;
+  const room = {
+    sidebar: 99,
+    topbar: app.narrow ? 99 : Math.floor((innerWidth - 480) / 150),
+    tabs: app.narrow ? 4 : 8
+  };
+  const fits = room[app.blueprint.theme.layout];
+  const most = screens.length > fits + 1 ? fits : screens.length;
   const unread = screen => screen.type === "inbox" && unreadCount(entityOf(screen));
   const item = screen =>
     el(
@@ -10553,8 +10616,12 @@ function drawDialog(side) {
   const open = !side && named("open");
   const content = edit ? formDialog(edit) : open && open.record && quickView(open.record);
   app.dialog.replaceChildren(...(content ? [content] : []));
-  if (content && !app.dialog.open) app.dialog.showModal();
-  else if (!content && app.dialog.open) app.dialog.close();
+  if (content && !app.dialog.open) {
+    app.dialog.showModal();
+    byId("quick-title").focus();
+  } else if (!content && app.dialog.open) {
+    app.dialog.close();
+  }
 }
 
 // Escape closed the dialog: the address follows.
@@ -10635,9 +10702,10 @@ def _hash_source(text: str) -> str:
 
 
 def _lighten(text: str) -> str:
-    """An asset without its indentation and its comment lines: every page carries it, so it travels light."""
+    """An asset without indentation, comment lines and breaks after "(": each page carries it."""
     lines = (line.strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith(("// ", "/* "))) + "\n"
+    kept = "\n".join(line for line in lines if line and not line.startswith(("// ", "/* ")))
+    return re.sub(r"(?<=[(\[])\n", "", kept) + "\n"
 
 
 @once
@@ -10647,6 +10715,7 @@ def _script() -> str:
     return f'\n(function () {{\n"use strict";\nconst app = {{}};\n{parts}start({data});\n}})();\n'
 
 
+@cache  # as many as there are looks
 def _style(*assets: str) -> str:
     """Style sheets joined, a rule a line; the blanks around marks go (none of our strings holds a mark)."""
     text = re.sub(r"\s*([{},;>])\s*|(:) ", r"\1\2", _lighten("".join(assets)))
@@ -10723,52 +10792,52 @@ def _render_answer(blueprint: Mapping[str, Any]) -> str:
     variant, theme = blueprint["variant"], blueprint["theme"]
     letter = variant["id"]
     axes = "".join(
-        f"<div><dt>{label}</dt><dd>{_AXIS_VALUES.get(variant['axes'][name], variant['axes'][name].capitalize())}</dd></div>"
-        for name, label in _AXIS_LABELS.items()
+        f"<div><dt>{label}</dt><dd>{_AXIS_VALUES.get(value, value.capitalize())}</dd></div>"
+        for label, value in ((label, variant["axes"][name]) for name, label in _AXIS_LABELS.items())
     )
-    cost = (
-        f'<p class="cost"><b>What it costs:</b> {_text(variant["cost"])}</p>' if variant.get("cost") else ""
-    )
+    cost = variant.get("cost") and f'<p class="cost"><b>What it costs:</b> {_text(variant["cost"])}</p>'
     return (
         f'<li><article class="answer" data-palette="{theme["palette"]}">'
-        f'<div class="sketch" data-layout="{theme["layout"]}" data-main="{variant["axes"]["main"]}" aria-hidden="true">'
-        f"<b></b><span>{'<i></i>' * 6}</span></div>"
+        f'<div class="sketch" data-layout="{theme["layout"]}" data-main="{variant["axes"]["main"]}" '
+        f'aria-hidden="true"><b></b><span>{"<i></i>" * SKETCH_PIECES}</span></div>'
         f'<p class="letter">Variant {letter.upper()}</p>'
         f'<h2 dir="auto"><a href="{letter}/index.html">{_text(variant["question"])}</a></h2>'
-        f'<p class="why" dir="auto">{_text(variant.get("rationale", ""))}</p>{cost}'
+        f'<p class="why" dir="auto">{_text(variant.get("rationale", ""))}</p>{cost or ""}'
         f'<dl class="axes">{axes}</dl></article></li>'
     )
 
 
 def render_variants_page(manifest: Mapping[str, Any], blueprints: Sequence[Mapping[str, Any]]) -> str:
-    """The page of one prototype: its variants side by side, each with the question it answers and its cost."""
+    """The page of one prototype: its variants side by side, each with its question and its cost."""
     first = blueprints[0]
     answers = "\n".join(_render_answer(blueprint) for blueprint in blueprints)
     count = f"{len(blueprints)} answers to one brief" if len(blueprints) > 1 else "One answer to a brief"
     body = (
         f'<p class="eyebrow">{count}</p>\n<h1 dir="auto">{_text(manifest["title"])}</h1>\n'
-        f'<p class="brief" dir="auto">{_text(manifest["brief"])}</p>\n<ul class="answers">\n{answers}\n</ul>\n'
+        f'<p class="brief" dir="auto">{_text(manifest["brief"])}</p>\n'
+        f'<ul class="answers">\n{answers}\n</ul>\n'
         '<p><a class="home" href="../index.html">All prototypes</a></p>'
     )
     return _render_shelf(manifest["title"], first["theme"]["palette"], body)
 
 
 def _render_entry(entry: Mapping[str, Any]) -> str:
-    slug = entry["slug"]
+    slug, title = entry["slug"], _text(entry["title"])
     letters = "".join(
-        f'<a href="{slug}/{letter}/index.html" aria-label="Variant {letter.upper()} of {_text(entry["title"])}">'
+        f'<a href="{slug}/{letter}/index.html" aria-label="{letter.upper()}, a variant of {title}">'
         f"{letter.upper()}</a>"
         for letter in entry["variants"]
     )
     return (
-        f'<li><article class="answer"><h2 dir="auto"><a href="{slug}/index.html">{_text(entry["title"])}</a></h2>'
-        f'<p class="why clip" dir="auto">{_text(entry["brief"])}</p>'
-        f'<p class="letter">{_text(entry["created"][:10])}</p><div class="letters">{letters}</div></article></li>'
+        f'<li><article class="answer"><h2 dir="auto"><a href="{slug}/index.html">{title}</a></h2>'
+        f'<p class="why lines" dir="auto">{_text(entry["brief"])}</p>'
+        f'<p class="letter">{_text(entry["created"][:10])}</p>'
+        f'<div class="letters">{letters}</div></article></li>'
     )
 
 
 def render_gallery(entries: Sequence[Mapping[str, Any]]) -> str:
-    """The gallery: one card an entry ({"slug", "title", "brief", "variants", "created"}), in the order given."""
+    """The gallery: a card for each {"slug", "title", "brief", "variants", "created"}, in the order given."""
     cards = "\n".join(map(_render_entry, entries))
     shown = f'<ul class="answers">\n{cards}\n</ul>' if entries else '<p class="brief">Nothing here yet.</p>'
     body = f'<p class="eyebrow">Gallery</p>\n<h1>Prototypes</h1>\n{shown}'
@@ -10882,11 +10951,12 @@ def _list_entry(slug: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {"slug": slug, **shown, "variants": letters}
 
 
-def _read_slugs(workspace: Workspace) -> list[str]:
+def _read_slugs(workspace: Workspace, after: str = "") -> Iterator[str]:
+    """The slugs that sort after `after`, in order; names are looked at one by one, as they are asked for."""
     if workspace.kind(PROTOTYPES_DIR) in ("missing", "file"):
-        return []
-    names = workspace.read_names(PROTOTYPES_DIR)
-    return [name for name in names if re.fullmatch(SLUG_PATTERN, name)]
+        return
+    is_slug = re.compile(SLUG_PATTERN).fullmatch
+    yield from (name for name in workspace.read_names(PROTOTYPES_DIR) if name > after and is_slug(name))
 
 
 def read_list(workspace: Workspace, *, limit: int, after: str = "") -> dict[str, Any]:
@@ -10895,7 +10965,7 @@ def read_list(workspace: Workspace, *, limit: int, after: str = "") -> dict[str,
     {"prototypes": [{"slug", "title", "created", "variants"}]}, and where there are any "damaged": [{"slug",
     "problem"}] and "next", the `after` of the next page.
     """
-    slugs = [slug for slug in _read_slugs(workspace) if slug > after]
+    slugs = list(islice(_read_slugs(workspace, after), limit + 1))
     good: list[dict[str, Any]] = []
     damaged: list[dict[str, Any]] = []
     for slug in slugs[:limit]:
@@ -11055,15 +11125,32 @@ def _describe_variant(workspace: Workspace, slug: str, letter: str) -> dict[str,
 # --- making a prototype ---------------------------------------------------------------------------
 
 
-def write_gallery(workspace: Workspace, call: Call) -> None:
-    """Renders prototypes/index.html anew: the GALLERY_MAX_PROTOTYPES newest; damaged ones are left out."""
+def _gallery_slugs(workspace: Workspace, new: str) -> list[str]:
+    """Those that the gallery may show: `new` and the ones it shows, where that leaves none out; else all.
+
+    So one more prototype among ten thousand costs the reading of GALLERY_MAX_PROTOTYPES manifests.
+    """
+    names = set(workspace.read_names(PROTOTYPES_DIR)) - {PAGE_NAME}
+    try:
+        page = workspace.read_bytes(f"{PROTOTYPES_DIR}/{PAGE_NAME}", max_bytes=PAGE_MAX_BYTES)
+    except Failure:
+        page = b""
+    link = r'<h2 dir="auto"><a href="([a-z0-9-]+)/index\.html">'
+    shown = dict.fromkeys([new, *re.findall(link, page.decode("utf-8", "replace"))])
+    is_whole = len(shown) >= min(len(names), GALLERY_MAX_PROTOTYPES + 1) and shown.keys() <= names
+    return list(shown if is_whole else _read_slugs(workspace))
+
+
+def write_gallery(workspace: Workspace, call: Call, new: str) -> None:
+    """Renders prototypes/index.html with the GALLERY_MAX_PROTOTYPES newest; damaged ones are left out."""
     entries = []
-    for slug in _read_slugs(workspace):
+    for slug in _gallery_slugs(workspace, new):
         call.check()
         try:
             entries.append(_list_entry(slug, read_manifest(workspace, slug)))
         except Failure:
             continue
+    entries.sort(key=lambda entry: entry["slug"])
     entries.sort(key=lambda entry: entry["created"], reverse=True)  # stable: by slug within a second
     page = render_gallery(entries[:GALLERY_MAX_PROTOTYPES])
     workspace.write_file(f"{PROTOTYPES_DIR}/{PAGE_NAME}", page.encode("utf-8", "replace"), call)
@@ -11132,7 +11219,7 @@ def create_prototype(
                 stage.write(name, data)
             slug = _publish_new(workspace, stage, slug, derived)
         call.step("gallery")
-        write_gallery(workspace, call)
+        write_gallery(workspace, call, slug)
     return _describe_new(slug, manifest)
 
 
@@ -11220,6 +11307,18 @@ def _commit_revisions(
     workspace.write_file(f"{_folder_of(slug)}/{MANIFEST_NAME}", _encode_manifest(manifest), call)
 
 
+def _check_size(blueprint: Mapping[str, Any]) -> None:
+    """Refuse a blueprint whose file nobody could read again."""
+    size = len(_encode_blueprint(blueprint))
+    if size > BLUEPRINT_FILE_MAX_BYTES:
+        message = (
+            f"/: the blueprint would be {size:,} bytes; at most {BLUEPRINT_FILE_MAX_BYTES:,} are allowed"
+        )
+        raise Failure(
+            "invalid_blueprint", message, "nothing was written; keep fewer records or shorter texts"
+        )
+
+
 def revise(
     workspace: Workspace,
     call: Call,
@@ -11252,6 +11351,8 @@ def revise(
         after, summary = change(variant) if change else (variant.blueprint, "")
         new = [(variant.blueprint, "Edited by hand.")] if edited else []
         new += [(after, summary)] if digest(after) != digest(variant.blueprint) else []
+        for blueprint, _ in new:
+            _check_size(blueprint)
         if not dry_run:
             mark = f"{STAGING_DIR}/{slug}.{letter}{_REVISING}"
             workspace.create_file(mark, b"")
@@ -11764,8 +11865,8 @@ _SQL_TYPES: Mapping[str, tuple[str, str]] = {
     "duration": _SQL_NUMBER,
     "rating": ("INTEGER", f"{{0}} IN ({', '.join(map(str, range(1, RATING_MAX + 1)))})"),
     "boolean": ("INTEGER", "{0} IN (0, 1)"),
-    "date": ("TEXT", "{0} IS date({0})"),
-    "datetime": ("TEXT", "{0} IS strftime('%Y-%m-%dT%H:%M', {0})"),
+    "date": ("TEXT", "{0} IS date({0}, '+0 days')"),  # reckoning makes 30 February another day
+    "datetime": ("TEXT", "{0} IS strftime('%Y-%m-%dT%H:%M', {0}, '+0 days')"),
     "tags": ("TEXT", "{0} GLOB '[[]*]'"),
 }
 
@@ -11814,29 +11915,31 @@ def _render_sql_column(field: Mapping[str, Any], values: Sequence[Any], before: 
 
 
 def _render_sql_table(entity: Mapping[str, Any], before: Iterable[str]) -> str:
-    table, fields, records = _sql_table(entity["id"]), entity["fields"], entity["records"]
+    table, fields = _sql_table(entity["id"]), entity["fields"]
     columns = ['"id" TEXT PRIMARY KEY NOT NULL']
     for field in fields:
-        values = [record.get(field["id"], "") for record in records]
+        values = [record.get(field["id"], "") for record in entity["records"]]
         columns.append(_render_sql_column(field, values, before))
     text = f"CREATE TABLE {table} (\n  " + ",\n  ".join(columns) + "\n);\n"
     for field in fields:
         if field["type"] == "ref":  # the dot keeps an index's name from being a table's
             text += f'CREATE INDEX "{entity["id"]}.{field["id"]}" ON {table} ("{field["id"]}");\n'
-    names = ["id", *(field["id"] for field in fields)]
-    rows = ["(" + ", ".join(_sql_value(record.get(name, "")) for name in names) + ")" for record in records]
-    if rows:
-        quoted = ", ".join(f'"{name}"' for name in names)
-        text += f"INSERT INTO {table} ({quoted}) VALUES\n  " + ",\n  ".join(rows) + ";\n"
     return text
 
 
-def render_sql(blueprint: Mapping[str, Any]) -> str:
-    """A blueprint whose records are filled as an SQLite script: its entities' tables, checks and all rows.
+def _render_sql_rows(entity: Mapping[str, Any]) -> str:
+    names = ["id", *(field["id"] for field in entity["fields"])]
+    values = [[_sql_value(record.get(name, "")) for name in names] for record in entity["records"]]
+    if not values:
+        return ""
+    columns = ", ".join(f'"{name}"' for name in names)
+    rows = ",\n  ".join(f"({', '.join(row)})" for row in values)
+    return f"INSERT INTO {_sql_table(entity['id'])} ({columns}) VALUES\n  {rows};\n"
 
-    What is referred to comes first where that is possible; references in a circle are checked at the end.
-    """
-    tables, before, left = [], [], list(blueprint["entities"])
+
+def _in_order_of_reference(entities: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The entities, each after those that it refers to where that is possible: some refer in a circle."""
+    placed, left = [], list(entities)
     while left:
         names = {entity["id"] for entity in left}
         free = (
@@ -11844,11 +11947,21 @@ def render_sql(blueprint: Mapping[str, Any]) -> str:
             for entity in left
             if all(field.get("entity") not in names - {entity["id"]} for field in entity["fields"])
         )
-        entity = next(free, left[0])
-        left.remove(entity)
-        tables.append(_render_sql_table(entity, before))
-        before.append(entity["id"])
-    body = "\n".join(tables)
+        placed.append(next(free, left[0]))
+        left.remove(placed[-1])
+    return placed
+
+
+def render_sql(blueprint: Mapping[str, Any]) -> str:
+    """A blueprint whose records are filled as an SQLite script: its entities' tables, checks and all rows.
+
+    References in a circle, and of an entity to itself, are checked at the end of a transaction.
+    """
+    entities = _in_order_of_reference(blueprint["entities"])
+    names = [entity["id"] for entity in entities]
+    tables = [_render_sql_table(entity, names[:place]) for place, entity in enumerate(entities)]
+    rows = [_render_sql_rows(entity) for entity in entities]
+    body = "\n".join(part for part in [*tables, *rows] if part)
     head = "-- SQLite. Dates are ISO 8601 text, durations minutes, booleans 0 and 1, tags JSON lists.\n"
     return f"{head}PRAGMA foreign_keys = ON;\nBEGIN;\n\n{body}\nCOMMIT;\n"
 
@@ -11988,13 +12101,17 @@ def run_install(workspace: Workspace, call: Call, pnpm: Sequence[str], target: s
     """Installs what a project depends on, without the lock; step `install`. May be dependency_failed."""
     call.step("install")
     # A workspace of pnpm's further up is left alone: only the target is installed and written to.
-    ran = run_child(call, [*pnpm, "install", "--ignore-workspace"], cwd=workspace.absolute(target))
+    argv, hint = [*pnpm, "install", "--ignore-workspace"], f"run pnpm install in {target} yourself"
+    stands = f"the project itself stands in {target}"
+    try:
+        ran = run_child(call, argv, cwd=workspace.absolute(target))
+    except Failure as failure:
+        raise Failure("dependency_failed", f"{failure.message}; {stands}", hint) from failure
     if ran.status != 0:
         said = redact((ran.stdout + b"\n" + ran.stderr).decode("utf-8", "replace"))
         last = "\n".join(line for line in said.splitlines() if line.strip())[-LAST_WORDS_BYTES:]
-        message = f"pnpm install ended with {ran.status}; the project itself stands in {target}"
-        hint = f"run pnpm install in {target} yourself"
-        raise Failure("dependency_failed", f"{message}. It said:\n{last}" if last else message, hint)
+        said = f". It said:\n{last}" if last else ""
+        raise Failure("dependency_failed", f"pnpm install ended with {ran.status}; {stands}{said}", hint)
 
 
 # ======================================================================
@@ -12330,6 +12447,7 @@ def run_quick(context: Context, values: dict[str, Any]) -> dict[str, Any]:
         warnings.append(
             "The brief held what looks like a secret; it was replaced by [redacted] before anything else."
         )
+    call.planned = len(QUICK_STEPS)
     call.step("draft")
     draft = draft_blueprints(brief, seed=values.get("seed"), variants=values["variants"])
     blueprints = []
@@ -12347,6 +12465,7 @@ def run_quick(context: Context, values: dict[str, Any]) -> dict[str, Any]:
         blueprints=blueprints,
     )
     shots = _plan_shots(created["folder"], blueprints) if browser else []
+    call.planned += len(shots) + 1  # and the browser's start
     taken = {"screenshots": _take_screenshots(context, browser, created["folder"], shots)} if shots else {}
     lead = blueprints[0]
     return {
@@ -12438,6 +12557,7 @@ def run_iterate(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     browser = find_browser(os.environ) if values["screenshots"] else ""
     slug, letter = _find_folder(workspace, values["folder"])
     patch, filled = _wanted_patch(context, values), []
+    call.planned = len(ITERATE_STEPS)
 
     def change(variant: Variant) -> tuple[dict[str, Any], str]:
         if values["undo"]:
@@ -12457,6 +12577,7 @@ def run_iterate(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     )
     folder = f"{PROTOTYPES_DIR}/{slug}"
     shots = _plan_shots(folder, [done.after]) if browser and not values["dryRun"] else []
+    call.planned += len(shots) + 1
     taken = {"screenshots": _take_screenshots(context, browser, folder, shots)} if shots else {}
     return {
         "folder": f"{folder}/{letter}",
@@ -12475,6 +12596,7 @@ def run_iterate(context: Context, values: dict[str, Any]) -> dict[str, Any]:
 def run_promote(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     """Make a project of a variant; data: target, stack, files, run, installed, source, dryRun, warnings."""
     workspace, call, slug, stack = context.workspace, context.call, values["slug"], values["stack"]
+    call.planned = len(PROMOTE_STEPS)
     call.step("check")
     target = workspace.resolve(values.get("target", f"{APPS_DIR}/{slug}"), field="target", write=True)
     found = read_variant(workspace, slug, values["variant"])
@@ -12893,8 +13015,8 @@ OPERATIONS: tuple[Operation, ...] = (
 # §16 cli: parser from the rows, execute, printing for people
 # ======================================================================
 # Rules: uses §01-07, §15; knows rows only as they are handed in. `parse_command_line` only splits, by hand
-# since argparse would be an eighth of every start: every value stays a string until §04 has judged it, so that
-# all problems come at once. `execute` is the one entry of both doors.
+# since argparse would be an eighth of every start: every value stays a string until §04 has judged it, so
+# that all problems come at once. `execute` is the one entry of both doors.
 
 _COMMON = (
     Argument(
@@ -13520,7 +13642,7 @@ class Session:
             raise Refused(None, INVALID_REQUEST, text)
         row = METHODS.get(message.method)
         revision = (row and row.always) or check_revision(message, params, self.is_greeted)
-        return answer_request(self, message._replace(params=params, revision=revision))
+        return answer_request(self, Message(message.id, message.method, params, revision))
 
 
 # --- the methods (WIRE §5) ------------------------------------------------------------------------
@@ -13598,6 +13720,7 @@ METHODS: Mapping[str, Method] = {
 }
 # fmt: on
 
+
 # ======================================================================
 # §18 server: the stdio loop
 # ======================================================================
@@ -13609,7 +13732,8 @@ SERVER_INFO = {"name": "protoyard", "title": "Protoyard", "version": __version__
 INSTRUCTIONS = (
     "Protoyard turns a short brief into clickable HTML prototypes with fictional data, by rules: no model, "
     "no network. Start with `quick` and a brief in plain words; it answers with the pages to open in a "
-    "browser. Look closer with `list` and `show`, check hand edits with `validate`, and read "
+    "browser. Look closer with `list` and `show`; change a variant with `iterate`, which keeps every "
+    "revision; turn one into a project with `promote`. Check hand edits with `validate`, and read "
     "`blueprint_schema` before you write or change a blueprint. Everything lives under prototypes/ in the "
     "workspace and nothing is ever overwritten. A failure says what was wrong and what to do next."
 )
@@ -13633,6 +13757,7 @@ class Limits(Row):
 # --- the log: stderr, where hosts show every line as trouble --------------------------------------
 
 _LOG_LEVELS = ("debug", "info", "warning")
+_LOG_LOCK = threading.Lock()  # the room that one thread finds must not be taken by another
 
 
 def _find_room(fd: int) -> int:
@@ -13644,16 +13769,25 @@ def _find_room(fd: int) -> int:
     return select.PIPE_BUF if select.select([], [fd], [], 0)[1] else 0
 
 
+def _write_stderr(text: str) -> None:
+    """As much of a text as goes out without waiting."""
+    data = text.encode("utf-8", "replace")
+    try:
+        with _LOG_LOCK:
+            room = len(data) if os.name == "nt" else _find_room(STDERR_FD)
+            while data and room:
+                data = data[os.write(STDERR_FD, data[:room]) :]
+                room = len(data) if os.name == "nt" else _find_room(STDERR_FD)
+    except OSError:
+        return
+
+
 def write_log(level: str, text: str) -> None:
-    """A diagnostic on stderr, redacted, if PROTOYARD_LOG asks for its level; dropped if nobody reads."""
+    """A diagnostic on stderr, redacted, if PROTOYARD_LOG asks for its level; cut off where nobody reads."""
     wanted = os.environ.get("PROTOYARD_LOG", "")
     if _LOG_LEVELS.index(level) < _LOG_LEVELS.index(wanted if wanted in _LOG_LEVELS else "warning"):
         return
-    try:
-        if os.name == "nt" or _find_room(STDERR_FD):
-            os.write(STDERR_FD, f"protoyard: {redact(clean_text(text))}\n".encode("utf-8", "replace"))
-    except OSError:
-        return
+    _write_stderr(f"protoyard: {redact(clean_text(text))}\n")
 
 
 # --- what comes in --------------------------------------------------------------------------------
@@ -13754,12 +13888,11 @@ class Outbox:
         They are written here only while that cannot block, else by the writer thread.
         """
         with self._changed:
-            rest = memoryview(data)
-            room = 0 if self._queue or self.error else _find_room(self._fd)
-            while rest and room:
-                count = self._write_piece(rest[:room])
+            rest = memoryview(b"" if self.error else data)
+            count = 1
+            while rest and count and not self._queue:
+                count = self._write_piece(rest[: _find_room(self._fd)])  # without room: nothing
                 rest = rest[count:]
-                room = count and _find_room(self._fd)
             if rest and self.error is None:
                 self._queue.append(rest)
                 self.waiting_bytes += len(rest)
@@ -13819,13 +13952,15 @@ def check_call(
 
 
 def render_envelope(envelope: Mapping[str, Any]) -> tuple[str, bool]:
-    """An envelope's text as it may go out, cleaned (WIRE §9), then measured; whether it is a success."""
+    """The text of an envelope as it may go out, cleaned (WIRE §9) and measured; whether it is a success."""
     shown = clean(envelope)
     text = render_json(shown)
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > ENVELOPE_MAX_BYTES:
-        message = f"the result is {size} bytes; at most {ENVELOPE_MAX_BYTES} are sent"
-        hint = "ask for less: a smaller `limit`, one `variant`, or leave `records` out"
+        message = (
+            f"the call was carried out, but its result is {size} bytes; at most {ENVELOPE_MAX_BYTES} are sent"
+        )
+        hint = "see what it wrote with `show`; ask for less: a smaller `limit`, one `variant`, no `records`"
         shown = failed(shown["command"], Failure("output_too_large", message, hint))
         text = render_json(shown)
     return text, shown["ok"]
@@ -13839,18 +13974,18 @@ def render_reply(session: Session, request: ToolCall, envelope: Mapping[str, Any
 
 def describe_stop(stopped: Stopped, seconds: float) -> Failure:
     """What a call that was stopped at its bound is answered."""
-    reached = f'at the step "{stopped.step}"' if stopped.step else "before its first step"
-    message = f"stopped after {seconds:g} s {reached}; what had been written until then stays"
+    message = (
+        f'stopped after {seconds:g} s at the step "{stopped.step}"; what had been written until then stays'
+    )
     return Failure("timeout", message, "look at what is there (list, show), then ask for less at once")
 
 
-def find_problem(directory: str) -> Failure | None:
-    """Why a directory is no workspace; None when it is one."""
+def find_place(directory: str) -> tuple[str, Failure | None]:
+    """The canonical path of a workspace, or why the directory is none."""
     try:
-        Workspace(directory)
+        return Workspace(directory).directory, None
     except Failure as failure:
-        return failure
-    return None
+        return "", failure
 
 
 class _Job:
@@ -13880,7 +14015,7 @@ class Server:
     ) -> None:
         self._rows = {row.name: row for row in rows if row.served}
         self._directory = directory
-        self._problem = find_problem(directory)
+        self._place, self._problem = find_place(directory)
         self._prepared: dict[tuple[str, str], bytes] = {}  # results of constant rows, by name and revision
         self._read_only = read_only
         self._limits = limits or Limits()
@@ -13925,9 +14060,10 @@ class Server:
     def _is_done(self) -> bool:
         if self.signals or self._outbox.error is not None:
             return True
+        if not self._is_closing:
+            return False
         with self._changed:
-            is_idle = not (self._jobs or self._stoppers or self._outbox.waiting_bytes)
-            return self._is_closing and is_idle
+            return not (self._jobs or self._stoppers or self._outbox.waiting_bytes)
 
     def _take(self, data: bytes) -> None:
         with self._changed:
@@ -13935,6 +14071,8 @@ class Server:
             self._is_closing = not data
         lines = []
         for effect in effects:
+            if self.signals:
+                return  # hundreds of calls may have come at once
             if type(effect) is Send:
                 lines.append(effect.line)
             elif type(effect) is Start:
@@ -13956,6 +14094,8 @@ class Server:
 
     def _admit(self, request: ToolCall) -> bytes | None:
         argv = check_call(request, self._rows, read_only=self._read_only, problem=self._problem)
+        if not os.path.isdir(self._place):  # it was one when the server started
+            raise Failure("io_error", "the workspace is not there any more", "bring it back, then call again")
         result = self._prepared.get((request.name, request.revision))
         if result is not None:
             return self._session.address(request, result)
@@ -13964,6 +14104,7 @@ class Server:
             on_progress=lambda *told: self._progress(request, *told),
             on_child=lambda: self._pass_turn(job),
         )
+        call.current_step = "waiting in the queue"
         job = _Job(request, self._rows[request.name], argv, call)
         with self._changed:
             is_open = len(self._given_up) < self._limits.abandoned
@@ -14006,6 +14147,7 @@ class Server:
 
     def _execute(self, job: _Job) -> dict[str, Any]:
         job.call.check()
+        job.call.current_step = "start"
         rows, request = tuple(self._rows.values()), job.request
         envelope = execute(job.argv, rows=rows, call=job.call, directory=self._directory)
         if job.row.constant and envelope["ok"]:  # from now on the loop answers it, like tools/list
@@ -14016,7 +14158,7 @@ class Server:
         return envelope
 
     def _attempt(self, request: ToolCall, work: Callable[[], dict[str, Any] | bytes | None]) -> bytes | None:
-        """The reply to a call, from what `work` makes: the border at which every exception ends."""
+        """The reply to a call, or envelope, that `work` makes: the border at which every exception ends."""
         name = request.name[:TOOL_NAME_SHOWN_CHARS]
         try:
             made = work()
@@ -14077,7 +14219,7 @@ class Server:
     def _cancel(self, request: ToolCall) -> None:
         with self._changed:
             job = self._jobs.pop(id(request), None)
-            if job is not None:
+            if job is not None and not job.is_stopping:  # at its bound it is seen off already
                 self._stop(job, CANCELLED)
 
     def _stop_overdue(self) -> float | None:
@@ -14177,7 +14319,7 @@ def serve(
     """
     stdin_fd, stdout_fd = take_streams()
     if os.isatty(stdin_fd):
-        os.write(STDERR_FD, TERMINAL_HINT.encode("ascii"))
+        _write_stderr(TERMINAL_HINT)
     source = ThreadInput(stdin_fd) if os.name == "nt" else SelectInput(stdin_fd)
     server = Server(rows, directory, source, stdout_fd, read_only=read_only, limits=limits)
     _catch_signals(server, source)

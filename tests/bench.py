@@ -37,6 +37,7 @@ BRIEF = "A fictional field service team schedules equipment inspections and trac
 ROUNDS = {"ping": 200, "tools/list": 50, "blueprint_schema": 50}
 BURST = 3000
 QUICK_ROUNDS = 3
+SCALES = (100, 10_000)
 SCAN_CHARS = 512 * 1024
 MILLISECONDS = 1000
 KIB_PER_MIB = 1024
@@ -241,6 +242,41 @@ def print_server(runs: int, python: str, target: str, folder: str) -> None:
     print(f"{'quick, three variants':34}{'':12}{quick:8.2f} ms {quick / start:8.2f} start-ups")
 
 
+def make_prototypes(folder: Path, count: int) -> Any:
+    """Runs a command in a new workspace with one real prototype and copies of its manifest; in ms."""
+    import protoyard
+
+    def run(*argv: str) -> float:
+        began = time.perf_counter()
+        done = protoyard.execute(
+            argv, rows=protoyard.OPERATIONS, call=protoyard.Call(), directory=str(folder)
+        )
+        assert done["ok"], done
+        return (time.perf_counter() - began) * MILLISECONDS
+
+    folder.mkdir()
+    run("quick", "--variants=1", "--slug=first", "--", BRIEF)
+    manifest = (folder / "prototypes" / "first" / "prototype.json").read_bytes()
+    for number in range(1, count):
+        copy = folder / "prototypes" / f"copy-{number}"
+        copy.mkdir()
+        (copy / "prototype.json").write_bytes(manifest)
+    return run
+
+
+def print_scale(runs: int, folder: str) -> None:
+    """`list` and `quick` among many prototypes as multiples of the same among few."""
+    sys.path.insert(0, str(ROOT))
+    few, many = (make_prototypes(Path(folder) / str(count), count) for count in SCALES)
+    print(f"\n{SCALES[1]:,} prototypes beside {SCALES[0]:,}, median of {runs} interleaved runs")
+    for name, argv in {"list": ("list", "--"), "quick": ("quick", "--variants=1", "--", BRIEF)}.items():
+        for run in (few, many):
+            run(*argv)
+        times = [(few(*argv), many(*argv)) for _ in range(runs)]
+        small, large = (statistics.median(column) for column in zip(*times))
+        print(f"{name:<35}{small:>7.2f} ms{large:>9.2f} ms{large / small:>8.2f}")
+
+
 def main() -> None:
     """Read the options and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -250,6 +286,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         print_server(options.runs, options.python, options.target, folder)
+        print_scale(options.runs, folder)
     print_redaction(max(1, options.runs // 4))
 
 

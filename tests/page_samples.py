@@ -1,4 +1,4 @@
-"""Blueprints for the page's tests: every screen type, every field type, made by hand and without randomness."""
+"""Blueprints for the page's tests: every screen type, every field type, made by hand, no randomness."""
 
 from __future__ import annotations
 
@@ -19,24 +19,72 @@ PLACES = (
 STREETS = ("Mill Lane", "Harbour Road", "Chapel Street", "Station Square")
 FINDINGS = ("Worn hoist rope", "Oil under the gearbox", "Brake pads thin", "Ladder rung loose", "Lamp out")
 STATUSES = ("planned", "in progress", "waiting for parts", "done", "cancelled")
+PRIORITIES = ("low", "normal", "urgent")
 LETTERS = "abcdef"
 
 # What differs from variant to variant: layout, palette, corners, density, mode, navigation, detail, entry.
-# fmt: off
 LOOKS = {
-    "a": ("sidebar", "harbour", "soft", "comfortable", "auto",
-          ["home", "inspections", "inspection_board", "sites", "plan", "spans", "desk", "figures", "options"], "page", "page"),
-    "b": ("topbar", "plum", "round", "comfortable", "auto",
-          ["inspection_board", "home", "inspections", "figures", "options"], "panel", "dialog"),
-    "c": ("topbar", "sand", "sharp", "roomy", "light",
-          ["plan", "spans", "inspections", "sites", "figures"], "dialog", "page"),
-    "d": ("tabs", "ember", "round", "roomy", "auto",
-          ["sites", "plan", "desk", "inspections", "home", "options"], "page", "guided"),
-    "e": ("sidebar", "slate", "sharp", "compact", "dark", ["desk", "figures", "inspections", "home"], "panel", "page"),
-    "f": ("tabs", "moss", "soft", "comfortable", "auto",
-          ["inspection_form", "inspections", "plan", "home"], "page", "guided"),
+    "a": (
+        "sidebar",
+        "harbour",
+        "soft",
+        "comfortable",
+        "auto",
+        ["home", "inspections", "inspection_board", "sites", "plan", "spans", "desk", "figures", "options"],
+        "page",
+        "page",
+    ),
+    "b": (
+        "topbar",
+        "plum",
+        "round",
+        "comfortable",
+        "auto",
+        ["inspection_board", "home", "inspections", "figures", "options"],
+        "panel",
+        "dialog",
+    ),
+    "c": (
+        "topbar",
+        "sand",
+        "sharp",
+        "roomy",
+        "light",
+        ["plan", "spans", "inspections", "sites", "figures"],
+        "dialog",
+        "page",
+    ),
+    "d": (
+        "tabs",
+        "ember",
+        "round",
+        "roomy",
+        "auto",
+        ["sites", "plan", "desk", "inspections", "home", "options"],
+        "page",
+        "guided",
+    ),
+    "e": (
+        "sidebar",
+        "slate",
+        "sharp",
+        "compact",
+        "dark",
+        ["desk", "figures", "inspections", "home"],
+        "panel",
+        "page",
+    ),
+    "f": (
+        "tabs",
+        "moss",
+        "soft",
+        "comfortable",
+        "auto",
+        ["inspection_form", "inspections", "plan", "home"],
+        "page",
+        "guided",
+    ),
 }
-# fmt: on
 
 
 def _day(offset: int) -> str:
@@ -72,7 +120,7 @@ def _inspections(rows: int) -> list[dict[str, Any]]:
             "title": f"{FINDINGS[n % len(FINDINGS)]} at {PLACES[n % len(PLACES)]}",
             "site": f"site-{n % len(PLACES) + 1}",
             "status": STATUSES[(n * 7 + n // 5) % len(STATUSES)],
-            "priority": ("low", "normal", "urgent")[(n * 5) % 3],
+            "priority": PRIORITIES[(n * 5) % 3],
             "inspector": PEOPLE[(n * 3 + 1) % len(PEOPLE)],
             "due": _day(n * 3 % 46 - 15),
             "starts": f"{_day(n * 5 % 38 - 12)}T{8 + n % 9:02}:{n % 2 * 30:02}",
@@ -97,7 +145,7 @@ def _messages() -> list[dict[str, Any]]:
             "inspection": f"inspection-{n + 1}",
             "sent": f"{_day(-n)}T{9 + n % 8:02}:15",
             "state": ("new", "answered", "closed")[n % 3],
-            "body": "The part will come on Thursday. Shall we keep the appointment or wait for the second delivery?",
+            "body": "The part will come on Thursday. Shall we keep the appointment?",
         }
         for n in range(12)
     ]
@@ -106,7 +154,11 @@ def _messages() -> list[dict[str, Any]]:
 def _entities(rows: int) -> list[dict[str, Any]]:
     return [
         {
-            "id": "site", "label": "Site", "plural": "Sites", "icon": "map", "display": "name",
+            "id": "site",
+            "label": "Site",
+            "plural": "Sites",
+            "icon": "map",
+            "display": "name",
             "because": "sites",
             "fields": [
                 _field("name", "Name", "text", required=True),
@@ -122,13 +174,19 @@ def _entities(rows: int) -> list[dict[str, Any]]:
             "records": _sites(),
         },
         {
-            "id": "inspection", "label": "Inspection", "plural": "Inspections", "icon": "shield",
-            "display": "title", "because": "inspections of cranes",
+            "id": "inspection",
+            "label": "Inspection",
+            "plural": "Inspections",
+            "icon": "shield",
+            "display": "title",
+            "because": "inspections of cranes",
             "fields": [
                 _field("title", "Title", "text", required=True, hint="What was found, and where"),
                 _field("site", "Site", "ref", entity="site", required=True),
                 _field("status", "Status", "status", values=list(STATUSES), default="planned"),
-                _field("priority", "Priority", "choice", values=["low", "normal", "urgent"], default="normal"),
+                _field(
+                    "priority", "Priority", "choice", values=["low", "normal", "urgent"], default="normal"
+                ),
                 _field("inspector", "Inspector", "person"),
                 _field("due", "Due", "date", required=True),
                 _field("starts", "Starts", "datetime"),
@@ -143,7 +201,11 @@ def _entities(rows: int) -> list[dict[str, Any]]:
             "records": _inspections(rows),
         },
         {
-            "id": "message", "label": "Message", "plural": "Messages", "icon": "mail", "display": "subject",
+            "id": "message",
+            "label": "Message",
+            "plural": "Messages",
+            "icon": "mail",
+            "display": "subject",
             "fields": [
                 _field("subject", "Subject", "text", required=True),
                 _field("sender", "From", "person"),
@@ -154,7 +216,7 @@ def _entities(rows: int) -> list[dict[str, Any]]:
             ],
             "records": _messages(),
         },
-    ]  # fmt: skip
+    ]
 
 
 def _widgets() -> list[dict[str, Any]]:
@@ -163,42 +225,88 @@ def _widgets() -> list[dict[str, Any]]:
     return [
         {"kind": "count", "entity": "inspection", "title": "Open inspections", "filter": open_ones},
         {"kind": "count", "entity": "inspection", "title": "Overdue", "filter": late},
-        {"kind": "count", "entity": "inspection", "title": "Due this week",
-         "filter": {"field": "due", "when": "this_week"}},
-        {"kind": "sum", "entity": "inspection", "title": "Cost of open work", "measure": "cost", "filter": open_ones},
+        {
+            "kind": "count",
+            "entity": "inspection",
+            "title": "Due this week",
+            "filter": {"field": "due", "when": "this_week"},
+        },
+        {
+            "kind": "sum",
+            "entity": "inspection",
+            "title": "Cost of open work",
+            "measure": "cost",
+            "filter": open_ones,
+        },
         {"kind": "list", "entity": "inspection", "title": "Needs attention", "filter": late},
         {"kind": "donut", "entity": "inspection", "title": "Inspections by status"},
         {"kind": "trend", "entity": "inspection", "title": "Cost over time", "measure": "cost"},
         {"kind": "bars", "entity": "site", "title": "Sites by rating"},
-    ]  # fmt: skip
+    ]
 
 
 def _screens() -> list[dict[str, Any]]:
     lead = ["title", "status", "site", "priority", "inspector", "due", "cost"]
     return [
         {"id": "home", "title": "Overview", "type": "dashboard", "widgets": _widgets()},
-        {"id": "inspections", "title": "Inspections", "type": "list", "entity": "inspection", "columns": lead,
-         "filters": ["status", "priority", "inspector", "due"], "because": "track inspections"},
-        {"id": "inspection_board", "title": "Board", "type": "board", "entity": "inspection", "groupBy": "status",
-         "filters": ["priority"]},
+        {
+            "id": "inspections",
+            "title": "Inspections",
+            "type": "list",
+            "entity": "inspection",
+            "columns": lead,
+            "filters": ["status", "priority", "inspector", "due"],
+            "because": "track inspections",
+        },
+        {
+            "id": "inspection_board",
+            "title": "Board",
+            "type": "board",
+            "entity": "inspection",
+            "groupBy": "status",
+            "filters": ["priority"],
+        },
         {"id": "inspection_detail", "title": "Inspection", "type": "detail", "entity": "inspection"},
         {"id": "inspection_form", "title": "New inspection", "type": "form", "entity": "inspection"},
         {"id": "sites", "title": "Sites", "type": "cards", "entity": "site", "filters": ["indoor"]},
         {"id": "site_detail", "title": "Site", "type": "detail", "entity": "site"},
-        {"id": "site_form", "title": "New site", "type": "form", "entity": "site",
-         "steps": [["name", "address"], ["keeper", "email", "phone"], ["rating", "indoor"]]},
-        {"id": "plan", "title": "Calendar", "type": "calendar", "entity": "inspection", "dateField": "starts",
-         "filters": ["status"]},
-        {"id": "spans", "title": "Timeline", "type": "timeline", "entity": "inspection", "dateField": "starts",
-         "endField": "ends"},
+        {
+            "id": "site_form",
+            "title": "New site",
+            "type": "form",
+            "entity": "site",
+            "steps": [["name", "address"], ["keeper", "email", "phone"], ["rating", "indoor"]],
+        },
+        {
+            "id": "plan",
+            "title": "Calendar",
+            "type": "calendar",
+            "entity": "inspection",
+            "dateField": "starts",
+            "filters": ["status"],
+        },
+        {
+            "id": "spans",
+            "title": "Timeline",
+            "type": "timeline",
+            "entity": "inspection",
+            "dateField": "starts",
+            "endField": "ends",
+        },
         {"id": "desk", "title": "Messages", "type": "inbox", "entity": "message"},
         {"id": "message_detail", "title": "Message", "type": "detail", "entity": "message"},
         {"id": "message_form", "title": "New message", "type": "form", "entity": "message"},
         {"id": "diary", "title": "Diary", "type": "timeline", "entity": "message", "dateField": "sent"},
-        {"id": "figures", "title": "Report", "type": "report", "entity": "inspection", "groupBy": "status",
-         "measure": "cost"},
+        {
+            "id": "figures",
+            "title": "Report",
+            "type": "report",
+            "entity": "inspection",
+            "groupBy": "status",
+            "measure": "cost",
+        },
         {"id": "options", "title": "Settings", "type": "settings"},
-    ]  # fmt: skip
+    ]
 
 
 def rich_blueprint(
@@ -210,13 +318,17 @@ def rich_blueprint(
     kinds = {screen["id"]: screen["type"] for screen in screens}
     home = kinds[navigation[0]]
     axes = {
-        "navigation": layout, "home": home, "main": home if home in ("board", "calendar", "inbox") else "table",
-        "detail": detail, "entry": entry, "density": density,
-    }  # fmt: skip
+        "navigation": layout,
+        "home": home,
+        "main": home if home in ("board", "calendar", "inbox") else "table",
+        "detail": detail,
+        "entry": entry,
+        "density": density,
+    }
     return {
         "blueprint": 1,
         "title": "Quayside",
-        "brief": "Inspectors track inspections of cranes at sites; the office plans the week and answers messages.",
+        "brief": "Inspectors track inspections of cranes at sites; the office plans the week.",
         "lang": lang,
         "dir": "rtl" if rtl else "ltr",
         "seed": 7,
@@ -230,28 +342,50 @@ def rich_blueprint(
         },
         "roles": [
             {"id": "office", "label": "Office"},
-            {"id": "inspector", "label": "Inspector", "rights": ["edit"],
-             "screens": ["inspections", "inspection_detail", "inspection_board", "plan", "home", "desk",
-                         "inspection_form"]},
+            {
+                "id": "inspector",
+                "label": "Inspector",
+                "rights": ["edit"],
+                "screens": [
+                    "inspections",
+                    "inspection_detail",
+                    "inspection_board",
+                    "plan",
+                    "home",
+                    "desk",
+                    "inspection_form",
+                ],
+            },
             {"id": "guest", "label": "Guest", "rights": []},
         ],
         "entities": _entities(rows),
         "screens": screens,
         "navigation": navigation,
         "flows": [
-            {"id": "close_one", "label": "Close an inspection", "role": "office", "steps": [
-                {"screen": "inspections", "hint": "Find what is late"},
-                {"screen": "inspection_detail", "record": "inspection-2", "hint": "Read the notes"},
-                {"screen": "inspection_board", "hint": "Move it to done"},
-            ]}
+            {
+                "id": "close_one",
+                "label": "Close an inspection",
+                "role": "office",
+                "steps": [
+                    {"screen": "inspections", "hint": "Find what is late"},
+                    {"screen": "inspection_detail", "record": "inspection-2", "hint": "Read the notes"},
+                    {"screen": "inspection_board", "hint": "Move it to done"},
+                ],
+            }
         ],
         "settings": [
-            {"id": "warn_days", "label": "Warn before the due date", "type": "number", "value": 7, "unit": "days",
-             "because": "warn a week ahead"},
+            {
+                "id": "warn_days",
+                "label": "Warn before the due date",
+                "type": "number",
+                "value": 7,
+                "unit": "days",
+                "because": "warn a week ahead",
+            },
             {"id": "cost_limit", "label": "Cost limit", "type": "money", "value": 2000, "unit": "EUR"},
             {"id": "send_mail", "label": "Send e-mail", "type": "boolean", "value": True},
             {"id": "season_start", "label": "Season starts", "type": "date", "value": "2026-04-01"},
             {"id": "signature", "label": "Signature", "type": "text", "value": "Kind regards"},
         ],
         "theme": {"palette": palette, "layout": layout, "density": density, "mode": mode, "corners": corners},
-    }  # fmt: skip
+    }

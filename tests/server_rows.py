@@ -69,8 +69,13 @@ def run_fail(context: Context, values: dict[str, Any]) -> Any:
 
 
 def run_crash(context: Context, values: dict[str, Any]) -> Any:
-    """Fails as no operation should."""
-    raise RuntimeError(f"a fault that holds {SECRET}")
+    """Fails as no operation should, with so many characters to say about it."""
+    raise RuntimeError(f"a fault that holds {SECRET} {'x' * values['ms']}")
+
+
+def run_exit(context: Context, values: dict[str, Any]) -> Any:
+    """Wants to end the process."""
+    sys.exit(7)
 
 
 def run_strange(context: Context, values: dict[str, Any]) -> Any:
@@ -129,6 +134,7 @@ ROWS = (
     make_row("write", run_write, _NUMBER, writes=True),
     make_row("fail", run_fail, _NUMBER),
     make_row("crash", run_crash, _NUMBER),
+    make_row("exit", run_exit, _NUMBER),
     make_row("strange", run_strange, _NUMBER),
     make_row("big", run_big, _NUMBER),
     make_row("noisy", run_noisy, _NUMBER),

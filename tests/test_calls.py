@@ -312,6 +312,19 @@ def test_a_stop_reaches_everything_that_a_child_started(name):
 
 
 @linux
+def test_where_a_look_takes_long_the_deaf_are_killed_all_the_same(monkeypatch):
+    monkeypatch.setattr(
+        protoyard, "CHILD_LOOK_SECONDS", 1.5
+    )  # past the grace, and any look is past this wait:
+    monkeypatch.setattr(protoyard, "DEATH_WAIT_SECONDS", 1e-9)
+    call = Call()
+    with start_child(call, [PYTHON, "-c", TREES["a child deaf to SIGTERM"]]) as child:
+        assert wait_until(lambda: child._stdout.data)
+        call.stop("cancelled")
+        assert not is_alive(child.process.pid)
+
+
+@linux
 def test_what_a_child_leaves_running_goes_with_it():
     done = run_child(Call(), [PYTHON, "-c", LEFT_BEHIND])
     assert done.status == 0
@@ -345,6 +358,27 @@ def test_a_child_that_hears_sigterm_may_end_in_order(tmp_path):
         call.stop("cancelled")
     assert (tmp_path / "last").exists()
     assert child.process.returncode == 0
+
+
+@linux
+def test_a_grandchild_gets_its_time_too_when_the_child_is_gone_at_once(tmp_path):
+    code = (
+        "import signal, sys, time\n"
+        "def end(*_): time.sleep(0.3); open('last', 'w').close(); sys.exit(0)\n"
+        "signal.signal(signal.SIGTERM, end); print(1, flush=True); time.sleep(300)"
+    )
+    outer = f"import subprocess, time; subprocess.Popen([{PYTHON!r}, '-c', {code!r}]); time.sleep(300)"
+    call = Call()
+
+    def work():
+        with pytest.raises(Stopped):
+            run_child(call, [PYTHON, "-c", outer], cwd=str(tmp_path))
+
+    thread = in_a_thread(work)
+    assert wait_until(lambda: call.children and call.children[0]._stdout.data)
+    call.stop("timeout")
+    assert (tmp_path / "last").exists()
+    thread.join(SOON)
 
 
 @linux

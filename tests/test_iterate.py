@@ -167,6 +167,24 @@ def test_all_problems_of_a_result_come_at_once(workspace):
     assert "/entities/0/display" in error["message"]
 
 
+def test_a_blueprint_that_could_not_be_read_again_is_not_written(workspace):
+    entity = blueprint(workspace)["entities"][0]
+    count = len(entity["records"])
+    operations = []
+    for name in "pqrst":
+        field = {"id": name, "label": name.upper(), "type": "longtext"}
+        operations.append({"op": "add", "path": "/entities/0/fields/-", "value": field})
+        operations.append({"op": "add", "path": f"/entities/0/records/0/{name}", "value": "é" * 3000})
+    for number in range(count, count + 90):
+        operations.append({"op": "copy", "from": "/entities/0/records/0", "path": "/entities/0/records/-"})
+        path = f"/entities/0/records/{number}/id"
+        operations.append({"op": "replace", "path": path, "value": f"copy-{number}"})
+    error = refused(workspace, "--patch=" + json.dumps(operations, ensure_ascii=False))
+    assert error["code"] == "invalid_blueprint"
+    assert "2,097,152" in error["message"]
+    assert valid(workspace)
+
+
 @pytest.mark.parametrize(
     "pair", [("--undo", patch()), ("--undo", "--patch-file=x"), (patch(), "--patch-file=x")]
 )

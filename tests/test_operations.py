@@ -8,11 +8,15 @@ import pytest
 
 from protoyard import (
     DESCRIPTION_MAX_CHARS,
+    ITERATE_STEPS,
     OPERATIONS,
+    PROMOTE_STEPS,
+    QUICK_STEPS,
     Call,
     Failure,
     build_argv,
     check_arguments,
+    execute,
     parse_command_line,
     render_tool,
 )
@@ -146,5 +150,19 @@ def test_defaults_are_filled_in():
     assert filled == {"brief": "x", "variants": 3, "screenshots": False}
 
 
-def test_a_call_is_there_to_be_handed_in():
-    assert Call().remaining() is None
+STEPS = {
+    "quick": (QUICK_STEPS, ["quick", "--variants=1", "--slug=kites", "--", "Track kites."]),
+    "iterate": (ITERATE_STEPS, ["iterate", '--patch={"title":"Kites!"}', "--", "prototypes/kites/a"]),
+    "promote": (PROMOTE_STEPS, ["promote", "--", "kites"]),
+}
+
+
+def test_the_longer_operations_tell_their_steps_with_a_total(tmp_path):
+    for steps, argv in STEPS.values():
+        told = []
+        call = Call(on_progress=lambda *one, told=told: told.append(one))
+        done = execute(argv, rows=OPERATIONS, call=call, directory=str(tmp_path))
+        assert done["ok"], done
+        assert [message for _, _, message in told] == [name for name in steps if name != "install"]
+        assert {total for _, total, _ in told} == {len(steps)}
+        assert [number for number, _, _ in told] == list(range(1, len(told) + 1))

@@ -94,6 +94,54 @@ REFUSED = {
     "the second operation": ([{"op": "remove", "path": "/n"}, {"op": "remove", "path": "/n"}], "/1:"),
 }
 
+DOUBLED = [{"op": "copy", "from": "/a", "path": "/a/-"}]
+WRAPPED = [
+    {"op": "add", "path": "/b", "value": {}},
+    {"op": "move", "from": "/a", "path": "/b/c"},
+    {"op": "move", "from": "/b", "path": "/a"},
+]
+TOO_MUCH = {
+    "a value that is copied into itself again and again": (DOUBLED * 60, "/", "4,194,304 bytes"),
+    "a nest built by moves": (WRAPPED * 80, "/1", "deeper than 64 levels"),
+    "a nest that a test would have to show": (
+        [*WRAPPED * 2000, {"op": "test", "path": "/a", "value": 1}],
+        "/1",
+        "deeper than 64 levels",
+    ),
+    "a deep value put deep": (
+        [
+            {"op": "add", "path": "/b", "value": json.loads("[" * 40 + "]" * 40)},
+            {"op": "add", "path": "/b" + "/0" * 30, "value": json.loads("[" * 40 + "]" * 40)},
+        ],
+        "/1",
+        "deeper than 64 levels",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TOO_MUCH.values(), ids=TOO_MUCH)
+def test_a_patch_that_builds_without_measure_is_refused(case):
+    patch, place, part = case
+    with pytest.raises(Failure, match=part) as caught:
+        apply_patch({"a": ["text"]}, patch)
+    assert caught.value.code == "invalid_patch"
+    assert caught.value.message.startswith(place)
+
+
+def test_a_patch_may_build_up_to_the_limit_of_levels():
+    nest = json.loads("[" * 63 + "]" * 63)
+    assert apply_patch({}, [{"op": "add", "path": "/a", "value": nest}]) == {"a": nest}
+    with pytest.raises(Failure, match="deeper"):
+        apply_patch({}, [{"op": "add", "path": "/a", "value": [nest]}])
+
+
+def test_of_a_pointer_without_end_the_message_shows_only_a_part():
+    with pytest.raises(Failure, match="…") as caught:
+        apply_patch({}, [{"op": "remove", "path": "/a" * 100_000}])
+    assert len(caught.value.message) < 3000
+    assert "does not exist" in caught.value.message
+
+
 MERGES = {  # RFC 7396 appendix A
     "replace": ({"a": "b"}, {"a": "c"}, {"a": "c"}),
     "add": ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),

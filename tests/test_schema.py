@@ -112,6 +112,14 @@ def test_a_long_list_of_problems_is_counted_not_dropped():
     assert "/20" not in text
 
 
+def test_of_a_problem_without_end_the_beginning_and_the_end_are_shown():
+    problems = check_schema({"name": "a", "x" * 100_000: 1}, CLOSED)
+    text = describe_problems(problems)
+    assert text.startswith("/xxx")
+    assert text.endswith("known are: name, count")
+    assert len(text) < 3000
+
+
 def test_pointer_escapes():
     assert render_pointer("/a", "b/c~d") == "/a/b~1c~0d"
     assert render_pointer("", 0) == "/0"

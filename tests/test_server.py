@@ -205,12 +205,30 @@ def test_at_its_bound_a_call_is_answered_with_the_step_that_it_had_reached(pytho
     assert server.stderr == b""
 
 
+@pytest.mark.skipif(
+    not os.environ.get("PROTOYARD_FULL") and not os.environ.get("PROTOYARD_CI"), reason="takes half a minute"
+)
+def test_with_the_real_limits_a_call_is_answered_within_thirty_seconds(tmp_path):
+    text = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(300)"
+    with start(tmp_path) as server:
+        began = time.monotonic()
+        server.send(
+            build_call(0, "stuck", {"ms": 60_000}),
+            *(build_call(n, "spawn", {"text": text}) for n in range(1, 8)),
+        )
+        assert all(code(server.read(60)) == "timeout" for _ in range(8))
+        assert 28 <= time.monotonic() - began < 30
+        assert server.end() == 0
+
+
 def test_the_time_in_the_queue_counts(tmp_path):
     with start(tmp_path, limits={"stop_seconds": 0.4, "workers": 1}) as server:
         began = time.monotonic()
         server.send(*(build_call(number, "sleep", {"ms": 60_000}) for number in range(3)))
-        assert {server.read()["id"] for _ in range(3)} == {0, 1, 2}
+        found = {answer["id"]: envelope(answer)["error"] for answer in (server.read() for _ in range(3))}
         assert time.monotonic() - began < 2
+    assert "sleeping" in found[0]["message"]
+    assert "waiting in the queue" in found[2]["message"]
 
 
 def test_a_timed_out_call_takes_its_children_with_it_before_it_is_answered(tmp_path):
@@ -240,6 +258,19 @@ def test_a_worker_that_hears_nothing_is_given_up_and_can_neither_commit_nor_answ
         assert server.end() == 0
     assert server.answers.get(timeout=SOON) == b""
     assert not (tmp_path / "stuck.txt").exists()
+
+
+def test_a_call_that_is_cancelled_while_it_is_stopped_at_its_bound_is_seen_off_once(tmp_path):
+    with start(tmp_path, limits={"stop_seconds": 0.3}) as server:
+        server.ask(ping(0))
+        server.send(build_call(1, "commit", {"ms": 4000}))
+        time.sleep(0.45)  # its commit under way is waited for until 0.6 s
+        server.send(cancel(1))
+        time.sleep(1.5)  # its worker is given up meanwhile
+        assert server.ask(ping(2))["id"] == 2
+        assert server.end() == 0
+    assert server.answers.get(timeout=SOON) == b""
+    assert server.stderr == b""
 
 
 def test_a_commit_under_way_is_waited_for(tmp_path):
@@ -516,18 +547,35 @@ def test_on_a_terminal_it_says_what_it_is(tmp_path):
     process.stderr.close()
 
 
+def test_on_a_terminal_it_serves_even_where_nobody_reads_the_hint(tmp_path):
+    ours, theirs = pty.openpty()
+    read, write = os.pipe()
+    os.close(read)
+    process = subprocess.Popen(
+        [sys.executable, "-I", str(ROWS)], stdin=theirs, stdout=subprocess.PIPE, stderr=write, cwd=tmp_path
+    )
+    os.close(theirs)
+    os.close(write)
+    os.write(ours, encode_line(ping(1)))
+    assert json.loads(process.stdout.readline())["id"] == 1
+    os.write(ours, b"\x04")
+    assert process.wait(SOON) == 0
+    os.close(ours)
+    process.stdout.close()
+
+
 # --- tool results: WIRE §6 --------------------------------------------
 
 
 def test_a_fault_in_a_tool_is_told_to_both_sides_without_its_secrets(python, tmp_path):
     with start(tmp_path, python=python) as server:
-        for name in ("crash", "strange"):
+        for name in ("crash", "exit", "strange"):
             found = server.ask(build_call(1, name))
             assert code(found) == "internal_error"
             assert "fault that" not in json.dumps(found)
         server.ask(ping(2))
         assert server.end() == 0
-    assert server.stderr.count(b"Traceback (most recent call last)") == 2
+    assert server.stderr.count(b"Traceback (most recent call last)") == 3
     assert b"a fault that holds [redacted]" in server.stderr
 
 
@@ -584,6 +632,19 @@ def test_of_several_refusals_the_first_decides(case, name, arguments, expected, 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_workspace_that_vanishes_is_an_input_output_error_and_is_not_made_anew(tmp_path):
+    place = tmp_path / "place"
+    place.mkdir()
+    with start(place) as server:
+        assert envelope(server.ask(build_call(1, "write")))["ok"]
+        place.rename(tmp_path / "elsewhere")
+        for name in ("write", "sleep"):
+            assert code(server.ask(build_call(2, name))) == "io_error"
+        assert not place.exists()
+        (tmp_path / "elsewhere").rename(place)
+        assert envelope(server.ask(build_call(3, "write")))["ok"]
+
+
 def test_an_unknown_tools_name_is_cut_and_the_hint_lists_the_known_ones(tmp_path):
     found = envelope(serve(tmp_path, build_call(1, "x" * 1000)).messages[0])
     assert found["command"] == "x" * 128
@@ -601,7 +662,8 @@ def test_the_log_tells_what_it_is_asked_for(level, is_told, tmp_path):
     assert b"private" not in done.stderr
 
 
-def test_a_stderr_that_nobody_reads_holds_nobody_up(tmp_path):
+@pytest.mark.parametrize("length", [0, 10_000])
+def test_a_stderr_that_nobody_reads_holds_nobody_up(length, tmp_path):
     read, write = os.pipe()
     fcntl.fcntl(write, 1031, 4096)  # F_SETPIPE_SZ
     process = subprocess.Popen(
@@ -612,8 +674,9 @@ def test_a_stderr_that_nobody_reads_holds_nobody_up(tmp_path):
         cwd=tmp_path,
     )
     os.close(write)
-    calls = [build_call(number, "crash") for number in range(60)]
+    calls = [build_call(number, "crash", {"ms": length}) for number in range(60)]
     done, _ = process.communicate(b"".join(map(encode_line, calls)), timeout=SOON)
+    assert {code(json.loads(line)) for line in done.splitlines()} == {"internal_error"}
     assert len(done.splitlines()) == 60
     assert process.returncode == 0
     os.close(read)
@@ -644,3 +707,23 @@ def test_both_ways_to_read_serve_alike(source, tmp_path):
         assert statuses == [0]
     os.close(read_in)
     os.close(write_out)
+
+
+def test_after_a_signal_nothing_more_is_begun(tmp_path):
+    read_in, write_in = os.pipe()
+    read_out, write_out = os.pipe()
+    server: protoyard.Server
+
+    def signal_comes(values):
+        server.signals.append(143)
+        return iter([protoyard.Problem("/text", "is refused, so that no thread works on it")])
+
+    rows = [server_rows.ROWS[0]._replace(name="signalled", check=signal_comes), *server_rows.ROWS]
+    server = protoyard.Server(rows, str(tmp_path), protoyard.SelectInput(read_in), write_out)
+    lines = [build_call(1, "signalled", {"text": "x"}), *(build_call(number, "none") for number in (2, 3))]
+    os.write(write_in, b"".join(map(encode_line, lines)))
+    assert server.run() == 143
+    for fd in (read_in, write_in, write_out):
+        os.close(fd)
+    with os.fdopen(read_out, "rb") as stdout:
+        assert [json.loads(line)["id"] for line in stdout] == [1]

@@ -131,6 +131,11 @@ def test_what_is_no_regular_file_is_refused_without_waiting(workspace, place, mo
     assert {p.code for p in problems} == {"unsafe_path"}
 
 
+def test_the_workspace_itself_is_no_file_to_be_read(workspace):
+    problem = failure(workspace.read_bytes, "", max_bytes=9)
+    assert (problem.code, problem.message) == ("unsafe_path", "the workspace is not a regular file")
+
+
 ODD_PATHS = ["..", "a/../b", "/etc/passwd", "a//b", "./a", "a/", "a/."]
 
 

@@ -3852,7 +3852,9 @@ _ELSE, _COUNTED, _KNOWN, _KIN, _AGAIN, _DEED, _SURE, _SPARE = 0.5, 0.2, 0.3, 0.1
 
 
 class _Reader:
-    """Collects things, roles and signals while the sentences of an English brief pass through `read`."""
+    """Collects things, roles and signals while the sentences of a brief pass through `read`; `glossary`: the
+    brief's own words and their English, where it is in another language.
+    """
 
     def __init__(self, glossary: Mapping[str, str]) -> None:
         self.glossary = glossary

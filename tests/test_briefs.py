@@ -1,8 +1,8 @@
 """Whole briefs of every style: how many of their records, roles and screens a first draft has.
 
-`briefs/*.jsonl`, a line a brief: what a product person expects of it (`synonyms` count as the record,
-`also_ok` is no fault, `not_entities` must not become records, `notes` says why). The rules are tuned on all
-files but `held_out.jsonl`, which tells how the rules do on briefs they have not seen: do not tune on it.
+`briefs/*.jsonl`, a line a brief: what a product person expects of it. `synonyms` count as the record,
+`also_ok` is no fault, `not_entities` must not become records, `notes` says why. The rules are tuned on all
+files but `held_out.jsonl`, which only tells how they do on briefs that they have not seen: do not tune on it.
 """
 
 from __future__ import annotations

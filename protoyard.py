@@ -2000,7 +2000,6 @@ ID_PATTERN = "^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
 RECORD_ID_PATTERN = "^[a-z0-9]+([_-][a-z0-9]+)*$"
 SLUG_PATTERN = "^[a-z0-9]+(-[a-z0-9]+)*$"
 DATE_PATTERN = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-DATETIME_PATTERN = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}$"
 LANG_PATTERN = "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 
 # The JSON type of each field type's values; `tags` is a list of strings, `duration` counts minutes.
@@ -12289,6 +12288,7 @@ def write_screenshots(
     """
     profile = f"{STATE_DIR}/{BROWSER_NAME}/{os.getpid()}-{os.urandom(STAGING_SALT_BYTES).hex()}"
     workspace.create_file(f"{profile}/{PAGE_NAME}", b"")
+    call.planned += len(shots) + piped  # each picture, and the start of a browser that takes them all
     try:
         if not piped:
             shoot = lambda url: _shoot_alone(workspace, call, program, profile, url)  # noqa: E731
@@ -12468,7 +12468,6 @@ def run_quick(context: Context, values: dict[str, Any]) -> dict[str, Any]:
         blueprints=blueprints,
     )
     shots = _plan_shots(created["folder"], blueprints) if browser else []
-    call.planned += len(shots) + 1  # and the browser's start
     taken = {"screenshots": _take_screenshots(context, browser, created["folder"], shots)} if shots else {}
     lead = blueprints[0]
     return {
@@ -12580,7 +12579,6 @@ def run_iterate(context: Context, values: dict[str, Any]) -> dict[str, Any]:
     )
     folder = f"{PROTOTYPES_DIR}/{slug}"
     shots = _plan_shots(folder, [done.after]) if browser and not values["dryRun"] else []
-    call.planned += len(shots) + 1
     taken = {"screenshots": _take_screenshots(context, browser, folder, shots)} if shots else {}
     return {
         "folder": f"{folder}/{letter}",
